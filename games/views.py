@@ -1,0 +1,8 @@
+"""The game's pages: permission, form, one call, one template."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "games/home.html")
