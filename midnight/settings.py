@@ -151,6 +151,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.admin",
+    "django.forms",
     "channels",
     "django_htmx",
     "csp",
@@ -184,10 +185,12 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "midnight.look.context",
             ],
         },
     }
 ]
+FORM_RENDERER = "midnight.look.FormRenderer"
 
 # People.
 AUTH_USER_MODEL = "accounts.User"

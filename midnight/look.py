@@ -1,0 +1,108 @@
+"""How the site looks to the person who asked for a page: theme, motion, patterns, sounds; and how forms are drawn."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from django import forms
+from django.conf import settings
+from django.forms.boundfield import BoundField
+from django.forms.renderers import TemplatesSetting
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+THEMES = [("system", _("As my device")), ("light", _("Paper")), ("dark", _("Midnight"))]
+COOKIE = "look"
+COOKIE_AGE = 60 * 60 * 24 * 365
+
+
+@dataclass(frozen=True)
+class Look:
+    """What `<html>` says of a person's wishes; an account's fields have the same names."""
+
+    theme: str = "system"
+    reduced_motion: bool = False
+    patterns: bool = False
+    sounds: bool = True
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Self:
+        """The account's wishes, or those that a visitor's cookie keeps."""
+        user = getattr(request, "user", None)
+        if user is not None and user.is_authenticated:
+            wishes: dict[str, Any] = {f.name: getattr(user, f.name, f.default) for f in fields(cls)}
+            return cls(**wishes)
+        return cls.from_cookie(request.COOKIES.get(COOKIE, ""))
+
+    @classmethod
+    def from_cookie(cls, text: str) -> Self:
+        """Whatever a cookie says that makes sense; the defaults for the rest."""
+        words = text.split(".")
+        themes = [word for word in words if word in dict(THEMES)]
+        return cls(
+            theme=themes[0] if themes else cls.theme,
+            reduced_motion="still" in words,
+            patterns="patterns" in words,
+            sounds="silent" not in words,
+        )
+
+    def to_cookie(self) -> str:
+        words = {"still": self.reduced_motion, "patterns": self.patterns, "silent": not self.sounds}
+        return ".".join([self.theme, *(word for word, said in words.items() if said)])
+
+    def keep(self, response: HttpResponse) -> None:
+        response.set_cookie(
+            COOKIE,
+            self.to_cookie(),
+            max_age=COOKIE_AGE,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
+
+
+class DisplayForm(forms.Form):
+    """Language and look, for visitors and accounts alike."""
+
+    language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES)
+    theme = forms.ChoiceField(label=_("Theme"), choices=THEMES, widget=forms.RadioSelect)
+    reduced_motion = forms.BooleanField(
+        label=_("Less motion"), help_text=_("Nothing slides, turns or fades."), required=False
+    )
+    patterns = forms.BooleanField(
+        label=_("Stronger patterns"), help_text=_("Places differ by pattern as clearly as by colour."), required=False
+    )
+    sounds = forms.BooleanField(label=_("Sounds"), required=False)
+
+    def look(self) -> Look:
+        return Look(**{f.name: self.cleaned_data[f.name] for f in fields(Look)})
+
+    @classmethod
+    def showing(cls, look: Look, language: str) -> Self:
+        return cls(initial={**asdict(look), "language": language})
+
+
+def context(request: HttpRequest) -> dict[str, Any]:
+    """For every template: `look`, and the themes to choose from."""
+    return {"look": Look.of(request), "themes": THEMES}
+
+
+class LabelledField(BoundField):
+    """A field whose label is followed by nothing: the layout says what belongs together."""
+
+    def label_tag(
+        self,
+        contents: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        label_suffix: str | None = None,
+        tag: str | None = None,
+    ) -> SafeString:
+        return super().label_tag(contents, attrs, label_suffix or "", tag)
+
+
+class FormRenderer(TemplatesSetting):
+    """Draws every form, ours and allauth's, with the templates of `templates/forms/`."""
+
+    form_template_name = "forms/form.html"
+    field_template_name = "forms/field.html"
+    bound_field_class = LabelledField
