@@ -1,7 +1,247 @@
-"""People."""
+"""People: who they are, the names they hold, and what became of their sessions."""
 
-from django.contrib.auth.models import AbstractUser
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
+
+from accounts import looks
+
+FOREVER = datetime(9999, 12, 31, tzinfo=UTC)
+NAME_COLUMN = 40
+GUEST_NAMES = "Badger Bat Cat Cricket Fox Gecko Heron Jackdaw Lynx Magpie Marten Moth Otter Owl Raven Stoat".split()
 
 
-class User(AbstractUser):
-    """Somebody who plays, watches or keeps the rooms fair."""
+def name_taken() -> ValidationError:
+    return ValidationError(_("This name, or one that looks like it, is taken."), code="name_taken")
+
+
+@contextmanager
+def the_database_deciding() -> Iterator[None]:
+    """Of two people who take one name at the same moment, the later one is told so."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        raise name_taken() from None
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, name: str, password: str | None = None, **fields: Any) -> "User":
+        """A named account; ValidationError where the name is not allowed or taken."""
+        user = self.model(name=looks.check(name), **fields)
+        user.set_password(password)
+        with transaction.atomic():
+            TakenName.objects.refuse_taken(user.name)
+            with the_database_deciding():
+                user.save(using=self._db)
+            TakenName.objects.take(user, user.name)
+        return user
+
+    def create_superuser(self, name: str, password: str | None = None, **fields: Any) -> "User":
+        return self.create_user(name, password, is_staff=True, is_superuser=True, **fields)
+
+    def create_guest(self, **fields: Any) -> "User":
+        """Somebody who gave no name: an account of its own, which cannot be signed in to."""
+        for digits in range(4, 20):
+            name = f"Guest {secrets.choice(GUEST_NAMES)} {secrets.randbelow(10**digits):0{digits}}"
+            user = self.model(name=name, is_guest=True, **fields)
+            user.set_unusable_password()
+            try:
+                with transaction.atomic():
+                    user.save(using=self._db)
+            except IntegrityError:
+                continue
+            return user
+        raise RuntimeError("No name is left for a guest.")
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(folded_name=looks.fold(username or ""))
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """Somebody who plays, watches or keeps the rooms fair.
+
+    The row outlives the person: games point at it. A deleted account keeps its row under a pseudonym, with nothing left
+    in it that says who it was. Mail addresses are allauth's `EmailAddress` rows; there is no second copy here.
+    """
+
+    class Theme(models.TextChoices):
+        SYSTEM = "system", _("As the device")
+        LIGHT = "light", _("Light")
+        DARK = "dark", _("Dark")
+
+    name = models.CharField(_("name"), max_length=NAME_COLUMN, unique=True)
+    folded_name = models.CharField(max_length=3 * NAME_COLUMN, unique=True, editable=False)
+    is_guest = models.BooleanField(_("guest"), default=False)
+    is_staff = models.BooleanField(_("staff"), default=False)
+    joined_at = models.DateTimeField(_("joined"), default=timezone.now, editable=False)
+    seen_on = models.DateField(_("last seen"), default=timezone.localdate, editable=False, db_index=True)
+
+    language = models.CharField(_("language"), max_length=8, choices=settings.LANGUAGES, blank=True)
+    theme = models.CharField(_("light or dark"), max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
+    reduced_motion = models.BooleanField(_("reduced motion"), default=False)
+    patterns = models.BooleanField(_("patterns beside colours"), default=False)
+    sounds = models.BooleanField(_("sounds"), default=True)
+
+    renamed_at = models.DateTimeField(null=True, editable=False)
+    must_change_password = models.BooleanField(_("must set a new password"), default=False)
+    session_epoch = models.PositiveIntegerField(default=0, editable=False)
+    suspended_until = models.DateTimeField(_("suspended until"), null=True, blank=True, editable=False)
+    closed_at = models.DateTimeField(_("closed"), null=True, blank=True, editable=False)
+    deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True, editable=False)
+
+    USERNAME_FIELD = "name"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects = UserManager()
+
+    class Meta:
+        verbose_name = _("person")
+        verbose_name_plural = _("people")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(is_guest=False) | models.Q(is_staff=False, is_superuser=False),
+                name="guest_is_no_staff",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["closed_at"],
+                name="account_closed",
+                condition=models.Q(closed_at__isnull=False, deleted_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        self.folded_name = looks.fold(self.name)
+        if update_fields is not None and "name" in update_fields:
+            update_fields = {*update_fields, "folded_name"}
+        super().save(*args, update_fields=update_fields, **kwargs)
+
+    @property
+    def is_active(self) -> bool:  # type: ignore[override]
+        """Whether one can sign in at all. A closed account can: that opens it again."""
+        return self.deleted_at is None
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.suspended_until is not None and self.suspended_until > timezone.now()
+
+    def get_session_auth_hash(self) -> str:
+        return self._session_hash(settings.SECRET_KEY)
+
+    def get_session_auth_fallback_hash(self) -> Iterable[str]:
+        for secret in settings.SECRET_KEY_FALLBACKS:
+            yield self._session_hash(secret)
+
+    def _session_hash(self, secret: str | bytes) -> str:
+        """Another one after each change of password and each `sessions.end_all`: older sessions die by it."""
+        content = f"{self.password}:{self.session_epoch}"
+        return salted_hmac("accounts.User.session", content, secret=secret, algorithm="sha256").hexdigest()
+
+
+class TakenNameManager(models.Manager["TakenName"]):
+    @staticmethod
+    def marks(name: str) -> list[str]:
+        return sorted(hashlib.sha256(look.encode()).hexdigest() for look in looks.looks(name))
+
+    def is_free(self, name: str, *, to: User | None = None) -> bool:
+        """Whether nobody but `to` holds, or ever held, a name that looks like this one."""
+        others = self.filter(mark__in=self.marks(name))
+        return not (others.exclude(holder=to) if to else others).exists()
+
+    def refuse_taken(self, name: str, *, to: User | None = None) -> None:
+        if not self.is_free(name, to=to):
+            raise name_taken()
+
+    def take(self, user: User, name: str) -> None:
+        """Make the name and its looks this person's for good; ValidationError where another has one of them."""
+        self.refuse_taken(name, to=user)
+        own = set(self.filter(holder=user).values_list("mark", flat=True))
+        with the_database_deciding():
+            self.bulk_create(TakenName(mark=mark, holder=user) for mark in self.marks(name) if mark not in own)
+
+
+class TakenName(models.Model):
+    """One look of one name that was ever given, as a hash: it survives its holder, so no name is given twice."""
+
+    mark = models.CharField(max_length=64, primary_key=True)
+    holder = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="taken_names")
+
+    objects = TakenNameManager()
+
+    def __str__(self) -> str:
+        return self.mark
+
+
+class EndedSession(models.Model):
+    """One session, or all of a person's, that ended before its time: what every process looks for each second."""
+
+    class Reason(models.TextChoices):
+        SIGNED_OUT = "signed_out", _("signed out")
+        PASSWORD = "password", _("password changed")
+        SUSPENDED = "suspended", _("suspended")
+        CLOSED = "closed", _("account closed")
+        DELETED = "deleted", _("account deleted")
+        RESCUED = "rescued", _("access given back")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    session_key = models.CharField(max_length=40, blank=True)
+    epoch = models.PositiveIntegerField()
+    reason = models.CharField(max_length=16, choices=Reason.choices)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.reason}"
+
+    def ends(self, session_key: str | None, session_epoch: int) -> bool:
+        """Whether this row ends a session of its person with that key, begun when the person's epoch was that."""
+        if self.session_key:
+            return self.session_key == session_key
+        return session_epoch < self.epoch
+
+
+class Trace(models.Model):
+    """One line of an account's history that its owner may read: what happened to its keys, and by whom."""
+
+    class What(models.TextChoices):
+        JOINED = "joined", _("Account made")
+        NAMED = "named", _("Guest became a named account")
+        RENAMED = "renamed", _("Name changed")
+        PASSWORD = "password", _("Password changed")
+        MAIL = "mail", _("Mail address changed")
+        FACTOR_ADDED = "factor_added", _("Second factor added")
+        FACTOR_REMOVED = "factor_removed", _("Second factor removed")
+        SIGNED_OUT = "signed_out", _("Signed out everywhere")
+        EXPORTED = "exported", _("Data exported")
+        RESCUED = "rescued", _("Access given back by staff")
+        SUSPENDED = "suspended", _("Suspended")
+        LIFTED = "lifted", _("Suspension lifted")
+        CLOSED = "closed", _("Account closed")
+        REOPENED = "reopened", _("Account opened again")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="traces")
+    what = models.CharField(max_length=16, choices=What.choices)
+    by = models.CharField(max_length=80, blank=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-at"], name="trace_of_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.what}"

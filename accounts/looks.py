@@ -1,0 +1,127 @@
+"""What a name may be made of, and which names look alike. Pure text: no database.
+
+Two names look alike when some way of writing the one in capitals or small letters cannot be told from some way of
+writing the other: of `Mira`, `M1RA` and `rnira` one can be taken, and of a Latin and a Greek `ANNA`.
+"""
+
+import unicodedata
+from functools import lru_cache
+
+from confusable_homoglyphs.categories import alias, unique_aliases
+from confusable_homoglyphs.confusables import confusables_data
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+SHORTEST = 2
+LONGEST = 20
+SEPARATORS = " -_.'"
+
+# What six languages' fonts and sentences carry without surprises: written from left to right, no letter is invisible,
+# none needs marks beside it. Japanese is one hand in three scripts; every other name is written in one.
+JAPANESE = {"HAN", "HIRAGANA", "KATAKANA"}
+SCRIPTS = {"LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "GEORGIAN", "HANGUL"} | JAPANESE
+LENGTHENED = "ー々"  # belong to no script of their own
+
+# No name may look like one of these, and no word of a name like one of the voices: they speak for the house.
+VOICES = frozenset(
+    "admin administrator administration guest midnight mod moderation moderator official staff support".split()
+)
+RESERVED = VOICES | frozenset(
+    "all anonymous apprentice bot burglar clock contact deleted everybody everyone former help here host info master me"
+    " nobody none null owner player postmaster root security server somebody someone spectator superuser system team"
+    " undefined visitor webmaster you".split()
+)
+
+
+def tidy(name: str) -> str:
+    """The one spelling under which a name is stored: composed, without blanks at its ends."""
+    return unicodedata.normalize("NFKC", name).strip()
+
+
+def fold(name: str) -> str:
+    """Equal for two spellings of one name that differ in capitals only; what signing in by name goes by."""
+    return unicodedata.normalize("NFKC", tidy(name).casefold())
+
+
+@lru_cache(maxsize=4096)
+def prototype(char: str) -> str:
+    """The one that stands for all that look like `char` (Unicode TS 39); it may be two letters: m looks like rn."""
+    alike = [str(glyph["c"]) for glyph in confusables_data.get(char, [])]
+    if len(alike) != 1:
+        return char
+    (other,) = alike
+    if len(confusables_data.get(other, [])) > 1:
+        return other
+    return min(char, other, key=lambda text: (len(text), text))
+
+
+def outline(text: str) -> str:
+    """What is left of a text when marks, separators and the differences nobody sees are taken away."""
+    drawn = "".join(prototype(char) for char in unicodedata.normalize("NFD", text))
+    letters = (char for char in unicodedata.normalize("NFD", drawn) if unicodedata.category(char)[0] in "LN")
+    return "".join(letters).casefold()
+
+
+def looks(name: str) -> frozenset[str]:
+    """Every look of a name: two names that share one must not both be given."""
+    written = tidy(name)
+    return frozenset(outline(way) for way in (written, written.lower(), written.upper()))
+
+
+@lru_cache(maxsize=2)
+def looks_of(reserved: frozenset[str]) -> frozenset[str]:
+    return frozenset(look for word in reserved for look in looks(word))
+
+
+def words(name: str) -> list[str]:
+    return "".join(" " if char in SEPARATORS or char.isdigit() else char for char in name).split()
+
+
+def is_reserved(name: str) -> bool:
+    """Whether the name, or a word of it, could be taken for the house's own voice."""
+    whole, parts = looks(name), [looks(word) for word in words(name)]
+    return bool(whole & looks_of(RESERVED)) or any(part & looks_of(VOICES) for part in parts)
+
+
+def may_stand_in_a_name(char: str) -> bool:
+    """Letters of the scripts above, the digits 0 to 9 and the separators.
+
+    Nothing else: controls, marks that pile up, invisible characters and whatever turns the direction of the line
+    around could make a name show as something else, or break the sentence it stands in.
+    """
+    if char in SEPARATORS or char in "0123456789" or char in LENGTHENED:
+        return True
+    is_letter = unicodedata.category(char) in {"Lu", "Ll", "Lt", "Lo"} and unicodedata.bidirectional(char) == "L"
+    # A lone part of a Korean syllable may be a filler, which is drawn as nothing.
+    return is_letter and alias(char) in SCRIPTS and not 0x1100 <= ord(char) <= 0x11FF
+
+
+def check(name: str) -> str:
+    """The tidied name, or a ValidationError that says in a sentence what is wrong with it."""
+    name = tidy(name)
+    if not SHORTEST <= len(name) <= LONGEST:
+        raise ValidationError(
+            _("A name has %(shortest)d to %(longest)d characters."),
+            code="name_length",
+            params={"shortest": SHORTEST, "longest": LONGEST},
+        )
+    if not all(may_stand_in_a_name(char) for char in name):
+        raise ValidationError(
+            _("A name is made of letters, digits, and blanks, hyphens, dots, apostrophes or underscores between them."),
+            code="name_characters",
+        )
+    pairs = {a + b for a in SEPARATORS for b in SEPARATORS} - {". "}
+    if name[0] in SEPARATORS or name[-1] in SEPARATORS or any(pair in name for pair in pairs):
+        raise ValidationError(
+            _("A name begins and ends with a letter or digit and has no two signs in a row."), code="name_separators"
+        )
+    if not any(unicodedata.category(char)[0] == "L" for char in name):
+        raise ValidationError(_("A name has at least one letter."), code="name_letters")
+    scripts = unique_aliases(name) - {"COMMON"}
+    if len(scripts) > 1 and not scripts <= JAPANESE:
+        raise ValidationError(
+            _("A name is written in one script: this one mixes letters of several."), code="name_scripts"
+        )
+    if is_reserved(name):
+        raise ValidationError(_("This name is reserved. Please choose another."), code="name_reserved")
+    return name

@@ -1,0 +1,85 @@
+"""Names are safe for display, and no two people can be taken for each other."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from accounts import looks
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Mira", "José", "Ünï", "Jean-Paul", "O'Neil", "J. R. Ewing", "player_1x", "王伟", "ひらカタ漢", "Ελένη"],
+)
+def test_names_of_one_script_are_allowed(name: str) -> None:
+    assert looks.check(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("a", "name_length"),
+        ("", "name_length"),
+        ("x" * 21, "name_length"),
+        ("Bob\u202eecila", "name_characters"),  # turns the line around
+        ("Bo\u200bb", "name_characters"),  # zero width
+        ("Bo\u0000b", "name_characters"),
+        ("Bo\nb", "name_characters"),
+        ("Bo\u00adb", "name_characters"),  # soft hyphen
+        ("Z\u0351\u0352a", "name_characters"),  # marks that pile up
+        ("Bo\u3164b", "name_characters"),  # a Korean filler, drawn as nothing
+        ("שלום", "name_characters"),
+        ("<b>x</b>", "name_characters"),
+        ("mail@host", "name_characters"),
+        ("★star", "name_characters"),
+        ("Bo\u0430b", "name_scripts"),  # a Cyrillic a
+        ("A--b", "name_separators"),
+        ("-Bob", "name_separators"),
+        ("Bob.", "name_separators"),
+        ("1234", "name_letters"),
+        ("admin", "name_reserved"),
+        ("Adm1n", "name_reserved"),
+        ("Mod Anna", "name_reserved"),
+        ("Guest 5", "name_reserved"),
+        ("rnidnight", "name_reserved"),
+        ("Former", "name_reserved"),
+    ],
+)
+def test_a_name_that_could_mislead_is_refused_with_its_reason(name: str, code: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        looks.check(name)
+    assert refused.value.code == code
+
+
+def test_a_name_is_kept_in_one_spelling() -> None:
+    assert looks.check("  Jose\u0301 ") == "José"
+    assert looks.check("Ｍira") == "Mira"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Mira", "MIRA"),
+        ("Mira", "M1RA"),
+        ("Mira", "Mlra"),
+        ("Mira", "rnira"),
+        ("Jose", "José"),
+        ("Jean-Paul", "Jean Paul"),
+        ("JeanPaul", "jean_paul"),
+        ("ANNA", "ΑΝΝΑ"),  # Greek
+        ("coca", "соса"),  # Cyrillic
+        ("Oscar", "0scar"),
+        ("Straße", "STRASSE"),
+    ],
+)
+def test_names_that_look_alike_share_a_look(one: str, other: str) -> None:
+    assert looks.looks(one) & looks.looks(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("Henry", "Nenru"), ("Mira", "Mara"), ("Anna", "Hanna"), ("Bob", "Rob")])
+def test_names_that_differ_to_the_eye_share_none(one: str, other: str) -> None:
+    assert not looks.looks(one) & looks.looks(other)
+
+
+def test_signing_in_by_name_overlooks_capitals_only() -> None:
+    assert looks.fold("ÉLOÏSE") == looks.fold("e\u0301loïse") == looks.fold(" Éloïse")
+    assert looks.fold("Eloise") != looks.fold("Éloïse")
