@@ -1,20 +1,49 @@
-"""What every test may rely on."""
+"""What every test may rely on: a real Valkey, empty at its start, and the database that tests/settings.py names."""
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from django.test import override_settings
+import redis
 
-STATIC_FILES_AS_THEY_ARE = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-}
+from tests.services import running_postgres, running_valkey
+from tests.settings import ON_POSTGRES, POSTGRES_FOLDER, VALKEY
 
 
-@pytest.fixture(scope="session", autouse=True)
-def static_files_as_they_are(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Pages render without collecting static files first; the browser's tests do collect them."""
-    folder = tmp_path_factory.mktemp("static")
-    with override_settings(STORAGES=STATIC_FILES_AS_THEY_ARE, STATIC_ROOT=folder):
-        yield folder
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite."""
+    if ON_POSTGRES:
+        here = [item for item in items if item.get_closest_marker("both_databases")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in here])
+        items[:] = here
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a test that was skipped is a promise that nobody looked at."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") == "true" and reporter is not None and reporter.stats.get("skipped"):
+        reporter.write_line("\nSkipped tests fail the run in CI.", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator[redis.Redis]:
+    with running_valkey(VALKEY), redis.Redis(unix_socket_path=str(VALKEY)) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def valkey(valkey_server: redis.Redis) -> redis.Redis:
+    """A client of this process's Valkey, where nothing is left of the test before."""
+    valkey_server.flushall()
+    return valkey_server
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
+    if ON_POSTGRES:
+        with running_postgres(POSTGRES_FOLDER):
+            yield
+    else:
+        yield
