@@ -1,1 +1,33 @@
-"""The game and nothing else: the standard library only, no clock, no chance of its own, no database."""
+"""The game and nothing else: the standard library only, no clock, no chance of its own, no database.
+
+A game is its terms and its events. `setup(terms)` gives the first ones, `replay(terms, events)` the state after any of
+them; `tick(state, at)` and `decide(state, seat, command, at)` give the next ones, which `apply` puts into effect.
+Time is handed in: `at` is whole milliseconds since the first event and never falls.
+"""
+
+from .errors import Malformed, Refused
+from .play import apply, decide, legal, remove, replay, result, resume, setup, tick, void, wake_at
+from .sight import sight, sight_of_event
+from .state import State, blank
+from .terms import Terms
+
+__all__ = [
+    "Malformed",
+    "Refused",
+    "State",
+    "Terms",
+    "apply",
+    "blank",
+    "decide",
+    "legal",
+    "remove",
+    "replay",
+    "result",
+    "resume",
+    "setup",
+    "sight",
+    "sight_of_event",
+    "tick",
+    "void",
+    "wake_at",
+]
