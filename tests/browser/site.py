@@ -1,0 +1,79 @@
+"""The site as it runs: static files collected, Daphne in a process of its own, on the tests' database and Valkey."""
+
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from midnight import stack
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class Site:
+    """One running web process, to be stopped and started again by whoever tests a cut line."""
+
+    def __init__(self, folder: Path, database: str, redis: str) -> None:
+        self.log = folder / "web.log"
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        # By name: passkeys need one.
+        self.url = f"http://localhost:{self.port}"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in {"DJANGO_SETTINGS_MODULE", "DEBUG"}},
+            "MIDNIGHT_VAR": str(folder),
+            "DATABASE_URL": database,
+            "REDIS_URL": redis,
+            "SITE_URL": self.url,
+            "PYTHONUNBUFFERED": "1",
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def manage(self, *words: str) -> str:
+        """What a management command prints; an AssertionError with its complaint if it fails."""
+        done = subprocess.run(
+            [sys.executable, ROOT / "manage.py", *words], env=self.environment, cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def start(self) -> None:
+        """Serve, and return when the first page is there."""
+        command = [sys.executable, "-m", "daphne", "--fd", str(self.socket.fileno()), "midnight.asgi:application"]
+        with self.log.open("ab") as log:
+            self.process = stack.child(
+                command,
+                env=self.environment,
+                cwd=ROOT,
+                pass_fds=[self.socket.fileno()],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        stack.wait_until(self.answers, self.process, "The web process", timeout=60)
+
+    def answers(self) -> bool:
+        try:
+            return bool(urllib.request.urlopen(self.url, timeout=1).status == 200)
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        if self.process is not None:
+            stack.stop(self.process)
+            self.process = None
+
+
+@contextmanager
+def running_site(folder: Path, database: str, redis: str) -> Iterator[Site]:
+    site = Site(folder, database, redis)
+    site.manage("collectstatic", "--noinput", "--verbosity=0")
+    try:
+        site.start()
+        yield site
+    finally:
+        site.stop()
+        site.socket.close()
