@@ -5,8 +5,10 @@ them; `tick(state, at)` and `decide(state, seat, command, at)` give the next one
 Time is handed in: `at` is whole milliseconds since the first event and never falls.
 """
 
+from .clock import wake_at
 from .errors import Malformed, Refused
-from .play import apply, decide, legal, remove, replay, result, resume, setup, tick, void, wake_at
+from .play import apply, decide, legal, remove, replay, resume, setup, tick, void
+from .scoring import Result, Score, result
 from .sight import sight, sight_of_event
 from .state import State, blank
 from .terms import Terms
@@ -14,6 +16,8 @@ from .terms import Terms
 __all__ = [
     "Malformed",
     "Refused",
+    "Result",
+    "Score",
     "State",
     "Terms",
     "apply",
