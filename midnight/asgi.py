@@ -2,19 +2,10 @@
 
 import os
 
-from channels.auth import AuthMiddlewareStack
-from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import OriginValidator
+from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "midnight.settings")
 pages = get_asgi_application()
 
-# Only now are the apps there.
-from django.conf import settings  # noqa: E402
-
-from games.routing import websocket_urlpatterns  # noqa: E402
-from midnight.middleware import around_sockets  # noqa: E402
-
-sockets = OriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.ORIGINS)
-application = ProtocolTypeRouter({"http": pages, "websocket": around_sockets(sockets)})
+application = ProtocolTypeRouter({"http": pages})

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-MOST_BYTES = 4 * 1024 * 1024
+MOST_BYTES = 16 * 1024 * 1024  # the longest game that a record can hold has some 200,000 events
 MOST_DIGITS = 15  # a whole number that any reader of JSON keeps exactly
 
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from games.rules.documents import MOST_BYTES
 from games.rules.edition import (
     TILES,
     Collection,
@@ -212,7 +213,7 @@ def test_a_wrong_edition_is_refused_with_a_sentence(name: str) -> None:
         ('{"name": ' + "9" * 5000 + "}", "number_too_big"),
         ('{"name": "\\ud800"}', "half_character"),
         ("[" * 100_000, "too_deep"),
-        (b" " * (5 * 1024 * 1024), "too_big"),
+        (b" " * (MOST_BYTES + 1), "too_big"),
     ],
 )
 def test_a_broken_edition_file_is_refused_with_a_sentence(document: str | bytes, code: str) -> None:

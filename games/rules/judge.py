@@ -1,0 +1,270 @@
+"""Judges a record: plays it again from its bare events and says every fault with the rule that it breaks.
+
+A record has no commands, so each event that a player caused is turned back into the command it answers, and each event
+of the clock into the clock's turn; the rules say what must happen then, and the record must say the same.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+from . import commands, events, play
+from .chance import NO_NONCE
+from .clock import LEAST_LOST_MS, wake_at
+from .edition import EditionError, load_edition
+from .errors import Refused
+from .events import Event
+from .record import Head, RecordError, read_document, read_events, read_head, read_result
+from .rulings import deed, listed, refusal, rule_of, ruling
+from .scoring import Score, result
+from .state import blank
+from .tally import Tally
+
+LATEST_MS = 4_000  # how long after its limit the clock may act
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong, where, and by which rule.
+
+    `seq` counts the events from 1; 0 is what a record says before them, None a document that is no record at all.
+    `rule` is None where the form is broken and no rule of the game.
+    """
+
+    seq: int | None
+    rule: str | None
+    message: str
+
+    def __str__(self) -> str:
+        where = () if self.seq is None else (f"seq {self.seq}",)
+        rule = () if self.rule is None else (self.rule,)
+        return ": ".join((*where, *rule, self.message))
+
+
+def judge(document: str | bytes) -> list[Fault]:
+    """All faults of a record, in the order of the game; none where all is well. Any document gets an answer.
+
+    Where a fault leaves open what the game would have been, it is the last one.
+    """
+    try:
+        source = read_document(document)
+        head = read_head(source)
+    except RecordError as wrong:
+        return [Fault(0 if wrong.rule else None, wrong.rule, str(wrong))]
+    faults = list(_head_faults(head))
+    replayed = _Replay(head)
+    try:
+        for event in read_events(source):
+            faults += replayed.take(event)
+        replayed.finish()
+        faults += _result_faults(source, replayed)
+    except RecordError as wrong:
+        faults.append(Fault(replayed.number + 1, wrong.rule, str(wrong)))
+    except _Lost as lost:
+        faults += lost.faults
+    return faults
+
+
+class _Lost(Exception):
+    """After these faults nobody can say what the game would have been."""
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__(*faults)
+        self.faults = faults
+
+
+class _Replay:
+    """The game as far as it is told; an event that says something wrong counts as what it must say."""
+
+    def __init__(self, head: Head) -> None:
+        self.number = 0
+        self.state = blank(head.terms)
+        self.tally = Tally(head.terms.edition, len(head.terms.seats))
+        self._follow: list[Event] = list(play.setup(head.terms))
+
+    def take(self, said: Event) -> list[Fault]:
+        """The faults of the next event."""
+        self.number += 1
+        faults = []
+        if said.seq != self.number:
+            faults.append(self._fault("R4.3", f"its seq is {said.seq}, it must be {self.number}"))
+        if said.at < self.state.at:
+            faults.append(self._fault("R4.3", f"it is at {said.at}, the event before it at {self.state.at}"))
+        event = _in_order(replace(said, seq=self.number, at=max(said.at, self.state.at)))
+        try:
+            if not self._follow:
+                faults += self._begin(event)
+            return [*faults, *self._compare(event, self._follow.pop(0))]
+        except _Lost as lost:
+            raise _Lost(*faults, *lost.faults) from None
+
+    def finish(self) -> None:
+        """There are no more events."""
+        self.number += 1
+        if self._follow:
+            raise self._lost(
+                rule_of(self._follow[0]), f"the record ends, but this must follow: {deed(self._follow[0])}"
+            )
+        if self.state.phase != "over":
+            raise self._lost("R7.2", "the record ends, but the game does not")
+        self.number -= 1
+
+    def _begin(self, event: Event) -> list[Fault]:
+        """Takes down what an event must bring about that does not follow from the one before, itself first."""
+        if self.state.phase == "over":
+            raise self._lost("R7.2", f"{deed(event)}, but the game is over")
+        faults: list[Fault] = []
+        match event:
+            case events.Resumed():
+                self._follow = self._takeover(event)
+            case events.GameEnded(reason="void", by="staff" | "server" as by):
+                self._follow = list(play.void(self.state, by, event.at))
+            case (
+                events.CountdownStarted()
+                | events.SearchStarted()
+                | events.Returned(by="clock" | "end")
+                | events.Escaped(by="clock")
+                | events.Passed(by="clock")
+            ):
+                faults = self._lateness(event)
+                self._follow = _of_this_hand(list(play.tick(self.state, event.at)), event)
+            case _:
+                self._follow = self._answer(event)
+        return faults
+
+    def _takeover(self, event: events.Resumed) -> list[Event]:
+        away = event.at - self.state.at
+        if not LEAST_LOST_MS < event.lost_ms <= away:
+            raise self._lost(
+                rule_of(event),
+                f"{event.lost_ms} ms cannot be lost: it must be more than {LEAST_LOST_MS}, "
+                f"and at most the {away} since the event before",
+            )
+        return list(play.resume(self.state, event.lost_ms, event.at))
+
+    def _lateness(self, event: Event) -> list[Fault]:
+        due = wake_at(self.state)
+        if due is None or event.at < due:
+            early = "" if due is None else f": {due - event.at} ms too early"
+            raise self._lost(rule_of(event), f"{deed(event)}, but no limit is over{early}")
+        late = event.at - due
+        if late <= LATEST_MS:
+            return []
+        return [self._fault(rule_of(event), f"{deed(event)} {late} ms after the limit, {LATEST_MS} is the most")]
+
+    def _answer(self, event: Event) -> list[Event]:
+        """What the player's command, or the staff's removal of a player, brings about."""
+        asked = _command(event)
+        removed = event.seat if isinstance(event, events.Abandoned) and event.by == "staff" else None
+        seat = removed if asked is None else asked[0]
+        if seat is None:
+            raise self._lost(rule_of(event), f"{deed(event)}, but nothing before it brings this about")
+        if seat >= len(self.state.players):
+            raise self._lost("R1.1", f"{deed(event)}, but there is no such seat")
+        try:
+            if asked is None:
+                return list(play.remove(self.state, seat, event.at))
+            return list(play.decide(self.state, seat, asked[1], event.at))
+        except Refused as refused:
+            raise self._lost(*refusal(refused.code, event)) from None
+
+    def _compare(self, event: Event, expected: Event) -> list[Fault]:
+        """What this event says other than it must; the game goes on with what it must."""
+        if type(event) is not type(expected):
+            raise self._lost(rule_of(expected), f"this must follow at once: {deed(expected)}; not this: {deed(event)}")
+        faults = [
+            self._fault(*ruling(self.state, event, expected, field.name))
+            for field in fields(expected)
+            if getattr(event, field.name) != getattr(expected, field.name)
+        ]
+        self.state = play.apply(self.state, expected)
+        self.tally.count(expected)
+        return faults
+
+    def _fault(self, rule: str, message: str) -> Fault:
+        return Fault(self.number, rule, message)
+
+    def _lost(self, rule: str, message: str) -> _Lost:
+        return _Lost(self._fault(rule, message))
+
+
+def _head_faults(head: Head) -> Iterator[Fault]:
+    terms = head.terms
+    if head.commitment != terms.commitment:
+        yield Fault(0, "R8.11", "the commitment is not the hash of the server seed")
+    if head.markets != terms.markets:
+        yield Fault(0, "R8.11", f"the markets are {listed(head.markets)}, the seed gives {listed(terms.markets)}")
+    for number, seat in enumerate(terms.seats):
+        if seat.kind == "bot" and seat.nonce != NO_NONCE:
+            yield Fault(0, "R8.11", f"seat {number} is a bot, its nonce must be zeros")
+    try:
+        known = load_edition(terms.edition.name)
+    except EditionError:
+        return  # an edition of somebody else's
+    if known != terms.edition:
+        yield Fault(0, "R1.4", f"this is not what edition {known.name} is")
+
+
+def _result_faults(source: dict[str, object], replayed: _Replay) -> Iterator[Fault]:
+    """Against the engine's own count and against the separate one."""
+    right = result(replayed.state)
+    assert right is not None
+    last = replayed.number
+    try:
+        said = read_result(source, len(right.scores))
+    except RecordError as wrong:
+        yield Fault(last, wrong.rule, str(wrong))
+        return
+    if said.reason != right.reason:
+        yield Fault(last, "R7.2", f"the result gives {said.reason} as the reason, it is {right.reason}")
+    for seat, (score, *counts) in enumerate(zip(said.scores, right.scores, replayed.tally.scores(), strict=True)):
+        for count in counts:
+            if score != count:
+                yield Fault(last, "R7.3", f"seat {seat} is said to have {_points(score)}, it has {_points(count)}")
+                break
+    if not said.ranking == right.ranking == replayed.tally.ranking():
+        rule = "R8.10a" if right.reason == "void" else "R8.8" if replayed.state.leavers else "R7.4"
+        yield Fault(last, rule, f"the ranking is said to be {listed(said.ranking)}, it is {listed(right.ranking)}")
+
+
+def _points(score: Score) -> str:
+    return ", ".join(f"{name} {points}" for name, points in score.as_json().items() if name != "seat")
+
+
+def _in_order(event: Event) -> Event:
+    """The same event with what is paid in ascending order: a price has none."""
+    return replace(event, paid=tuple(sorted(event.paid))) if isinstance(event, events.Bought) else event
+
+
+def _of_this_hand(due: list[Event], event: Event) -> list[Event]:
+    """Where the time of several hands is over, the clock may empty them one by one and in any order (R8.3)."""
+    hands = [one for one in due if isinstance(one, events.Returned) and one.by == "clock"]
+    if not hands or due[0] is not hands[0]:
+        return due
+    return [next((one for one in hands if isinstance(event, events.Returned) and one.seat == event.seat), hands[0])]
+
+
+def _command(event: Event) -> tuple[int, commands.Command] | None:
+    """Who asked for what, if a command is behind this event."""
+    match event:
+        case events.Ready():
+            return event.seat, commands.Ready(event.on)
+        case events.Lifted():
+            return event.seat, commands.Lift(event.tile)
+        case events.Stashed():
+            return event.seat, commands.Stash(event.tile)
+        case events.Returned(by="player"):
+            return event.seat, commands.Return(event.tile, event.face)
+        case events.Escaped(by="player"):
+            return event.seat, commands.Escape()
+        case events.Bought():
+            return event.seat, commands.Buy(event.market, event.paid, event.art, event.cards)
+        case events.BagOpened():
+            return event.seat, commands.OpenBag(event.tile)
+        case events.Placed():
+            return event.seat, commands.Place(event.art, event.card)
+        case events.Passed(by="player"):
+            return event.seat, commands.Pass()
+        case events.Abandoned(by="player"):
+            return event.seat, commands.Leave()
+        case _:
+            return None
