@@ -9,7 +9,7 @@ from .clock import wake_at
 from .errors import Malformed, Refused
 from .play import apply, decide, legal, remove, replay, resume, setup, tick, void
 from .scoring import Result, Score, result
-from .sight import sight, sight_of_event
+from .sight import sight, sight_of_event, sight_of_moment
 from .state import State, blank
 from .terms import Terms
 
@@ -31,6 +31,7 @@ __all__ = [
     "setup",
     "sight",
     "sight_of_event",
+    "sight_of_moment",
     "tick",
     "void",
     "wake_at",

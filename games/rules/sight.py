@@ -81,6 +81,22 @@ def sight_of_event(state: State, event: Event, seat: int | None) -> dict[str, ob
     return seen
 
 
+def sight_of_moment(state: State, seat: int | None) -> dict[str, object]:
+    """The part of a sight that events do not spell out: phase, limits, turn, and what this seat knows of its own."""
+    seen: dict[str, object] = {
+        "phase": state.phase,
+        "limit": state.limit,
+        "resumes_at": state.resumes_at,
+        "order": list(state.exchange.order),
+        "tour": state.exchange.tour,
+        "turn": state.in_turn(),
+    }
+    if seat is not None:
+        player = state.players[seat]
+        seen["own"] = {"hidden": _hidden_cards(player), "points": score(seat, player).as_json()}
+    return seen
+
+
 def _tiles(state: State, seat: int | None) -> list[dict[str, object]]:
     in_hand = None if seat is None else state.players[seat].hand
     seen: list[dict[str, object]] = []

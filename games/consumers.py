@@ -1,0 +1,243 @@
+"""Sockets. PROTOCOL.md says what travels over them."""
+
+import asyncio
+import logging
+import re
+from collections import deque
+from typing import Any
+
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable
+from channels.consumer import AsyncConsumer
+from django.http import HttpRequest
+from django.utils.translation import get_language_from_request
+
+from accounts.models import EndedSession
+from games import log, rules, tables
+from games.rules import commands
+from games.rules.documents import Misread, member, members, parse, whole
+from games.sentences import say
+from games.table import CloseCode, Table, compact
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 4_096
+MOST_COMMANDS = 20
+# Messages beyond that are refused; so many refusals, less those forgiven each second, and the page is sent away.
+MOST_FLOODS = 100
+FORGIVEN_FLOODS = 10
+MOST_UNREADABLE = 10
+MOST_UNREAD_BYTES = 256 * 1024
+QUIET_SECONDS = 10.0
+MOST_EVENTS = 10**6
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_KEY = re.compile(r"[A-Za-z0-9]{1,20}")
+_NONCE = re.compile(r"[0-9a-f]{32}")
+
+
+class _Gone(Exception):
+    """The page has gone."""
+
+
+class _SentAway(Exception):
+    """The page is to be closed."""
+
+    def __init__(self, code: CloseCode, notice: str) -> None:
+        self.code, self.notice = code, notice
+
+
+class TableConsumer(AsyncConsumer):
+    """One page's connection to one table.
+
+    A plain loop instead of Channels' dispatch: every message of a dispatching consumer hops to the one thread that all
+    synchronous work of the process shares, and a race cannot wait for somebody's slow query.
+    """
+
+    seat: int | None = None
+    key = ""
+    joined_ms = 0
+
+    async def __call__(
+        self,
+        scope: Any,
+        receive: ASGIReceiveCallable,
+        send: ASGISendCallable,
+    ) -> None:
+        self.scope = scope
+        self._receive, self._send = receive, send
+        self._open = True
+        self._clock = asyncio.get_running_loop().time
+        self._heard = self._asked = self._clock()
+        self._allowance = float(MOST_COMMANDS)
+        self._floods = 0.0
+        self._unreadable = 0
+        self._unread: deque[tuple[int, int]] = deque()
+        self._unread_bytes = 0
+        self._language = _language(scope)
+        await receive()
+        # Accepted before it is closed: a browser never learns the code of a socket that was refused.
+        await send({"type": "websocket.accept", "subprotocol": None, "headers": []})
+        try:
+            await self._serve()
+        except _Gone:
+            pass
+        except _SentAway as away:
+            await self.end(away.code, away.notice)
+        except log.Unwritten:
+            await self.end(CloseCode.FAULT, "fault")
+
+    async def _serve(self) -> None:
+        here = await tables.here()
+        if here.stopping:
+            raise _SentAway(CloseCode.STOPPING, "stopping")
+        table = await here.table(self.scope["url_route"]["kwargs"]["code"])
+        if table is None:
+            raise _SentAway(CloseCode.NO_GAME, "no_game")
+        user: Any = self.scope["user"]
+        self.user_id: int | None = user.pk
+        self.session_key: str | None = self.scope["session"].session_key
+        self.session_epoch: int = getattr(user, "session_epoch", 0)
+        self.seat = table.opened.seat_of(self.user_id)
+        try:
+            await self._join(table)
+            while True:
+                await self._take(table, await self._next(table.head))
+        finally:
+            self._open = False
+            table.leave(self)
+
+    async def _join(self, table: Table) -> None:
+        said = await self._next(0)
+        try:
+            if member(said, "do", "the first message") != "join":
+                raise Misread("not_join", 'the first message must be {"do": "join", …}')
+            self.key = _matching(_KEY, said, "page", "letters and digits")
+            after = None if said.get("after") is None else whole(said["after"], '"after"', 0, MOST_EVENTS)
+        except Misread as wrong:
+            await self._not_understood("", str(wrong), 0)
+            raise _SentAway(CloseCode.UNREADABLE, "unreadable_page") from None
+        table.join(self, after)
+
+    async def _take(self, table: Table, said: dict[str, object]) -> None:
+        """One message: a beat, a nonce or a command."""
+        command_id = ""
+        try:
+            word = member(said, "do", "a message")
+            if not self._may_ask():
+                return await self._hold_back(said.get("id"), table.head)
+            if word == "beat":
+                return await self._beat(table, said)
+            if word == "nonce":
+                return await self._nonce(table, said)
+            command_id = _matching(_ID, said, "id", "1 to 40 letters, digits, - and _")
+            command = commands.read({name: value for name, value in said.items() if name != "id"})
+        except (Misread, rules.Malformed) as wrong:
+            return await self._not_understood(command_id, str(wrong), table.head)
+        if self.seat is None:
+            return await self.refuse(command_id, "no_seat", {}, table.head)
+        return table.play(self, self.seat, command, command_id)
+
+    async def _beat(self, table: Table, said: dict[str, object]) -> None:
+        seen = whole(member(said, "seen", "a beat"), '"seen"', 0, MOST_EVENTS)
+        while self._unread and self._unread[0][0] <= seen:
+            self._unread_bytes -= self._unread.popleft()[1]
+        await self.tell(compact({"type": "beat", "at": table.at(), "head": table.head}), table.head)
+
+    async def _nonce(self, table: Table, said: dict[str, object]) -> None:
+        nonce = _matching(_NONCE, said, "nonce", "32 lower-case hex digits")
+        if self.seat is None:
+            return await self.refuse("", "no_seat", {}, table.head)
+        return table.give_nonce(self, self.seat, bytes.fromhex(nonce))
+
+    def _may_ask(self) -> bool:
+        """Whether this connection has a message left: 20 a second, the unused ones of one second kept (R8.5)."""
+        now = self._clock()
+        self._allowance = min(MOST_COMMANDS, self._allowance + (now - self._asked) * MOST_COMMANDS)
+        self._floods = max(0.0, self._floods - (now - self._asked) * FORGIVEN_FLOODS)
+        self._asked = now
+        if self._allowance < 1:
+            return False
+        self._allowance -= 1
+        return True
+
+    async def _hold_back(self, command_id: object, head: int) -> None:
+        self._floods += 1
+        if self._floods > MOST_FLOODS:
+            raise _SentAway(CloseCode.FLOOD, "flood_page")
+        await self.refuse(command_id if isinstance(command_id, str) else "", "flood", {"most": MOST_COMMANDS}, head)
+
+    async def _not_understood(self, command_id: str, problem: str, head: int) -> None:
+        self._unreadable += 1
+        await self.refuse(command_id, "unreadable", {"problem": problem}, head)
+        if self._unreadable >= MOST_UNREADABLE:
+            raise _SentAway(CloseCode.UNREADABLE, "unreadable_page")
+
+    async def _next(self, head: int) -> dict[str, object]:
+        """The next message that is an object; `_Gone` when there is none."""
+        while True:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect" or not self._open:
+                raise _Gone
+            self._heard = self._clock()
+            try:
+                frame = message.get("text")
+                if not isinstance(frame, str):
+                    raise Misread("binary", "messages are text, not bytes")
+                if len(frame) > MOST_BYTES:
+                    raise Misread("too_big", f"a message has at most {MOST_BYTES:,} bytes")
+                return members(parse(frame), "a message")
+            except Misread as wrong:
+                await self._not_understood("", str(wrong), head)
+
+    # What the table asks of a page.
+
+    async def tell(self, frame: str, head: int) -> None:
+        if not self._open:
+            return
+        self._unread.append((head, len(frame)))
+        self._unread_bytes += len(frame)
+        await self._send({"type": "websocket.send", "text": frame, "bytes": None})
+
+    async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
+        message: dict[str, object] = {"type": "refused", "code": code, "head": head}
+        if command_id:
+            message["id"] = command_id
+        message["text"] = say(code, values, self._language)
+        await self.tell(compact(message), head)
+
+    async def end(self, code: CloseCode, notice: str) -> None:
+        if not self._open:
+            return
+        self._open = False
+        text = say(notice, {}, self._language)
+        frame = compact({"type": "notice", "code": notice, "text": text})
+        await self._send({"type": "websocket.send", "text": frame, "bytes": None})
+        await self._send({"type": "websocket.close", "code": int(code), "reason": None})
+
+    def is_quiet(self) -> bool:
+        """Whether this page has not been heard of for too long, or leaves too much unread."""
+        return self._clock() - self._heard > QUIET_SECONDS or self._unread_bytes > MOST_UNREAD_BYTES
+
+    def is_of(self, ended: EndedSession) -> bool:
+        """Whether this page was opened in a session that has ended."""
+        return self.user_id == ended.user_id and ended.ends(self.session_key, self.session_epoch)
+
+
+def _matching(pattern: re.Pattern[str], said: dict[str, object], name: str, wanted: str) -> str:
+    value = member(said, name, "a message")
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise Misread("bad_text", f'"{name}" must be {wanted}')
+    return value
+
+
+def _language(scope: Any) -> str:
+    """The language of the site that fits this connection best."""
+    user = scope.get("user")
+    if getattr(user, "language", ""):
+        return str(user.language)
+    request = HttpRequest()
+    request.COOKIES = scope.get("cookies", {})
+    for name, value in scope.get("headers", ()):
+        if name == b"accept-language":
+            request.META["HTTP_ACCEPT_LANGUAGE"] = value.decode("latin-1")
+    return get_language_from_request(request)

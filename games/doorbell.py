@@ -1,0 +1,100 @@
+"""Between processes: "game 12 is at 381". A number, never content, and all of it may be lost without harm.
+
+Rings of one moment travel together. Whoever hears one reads the log; whoever misses one is repaired by the next, or
+by the look that every process takes once a second.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Callable
+
+import redis
+import redis.asyncio
+from django.conf import settings
+
+logger = logging.getLogger(__name__)
+
+CHANNEL = "midnight:doorbell"
+AGAIN_SECONDS = 0.5
+SILENT_SECONDS = 2
+
+
+class Doorbell:
+    """This process's end of the wire. `heard(game, head)` is called for every ring, one's own too."""
+
+    def __init__(self, heard: Callable[[int, int], None], moved: Callable[[int, int, str, int], None]) -> None:
+        self._heard = heard
+        self._moved = moved
+        self._rings: dict[int, int] = {}
+        self._moves: list[tuple[int, int, str, int]] = []
+        self._something = asyncio.Event()
+        self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._tell())]
+
+    def ring(self, game_id: int, head: int) -> None:
+        """Tell the others how far a game is."""
+        self._rings[game_id] = head
+        self._something.set()
+
+    def moved(self, game_id: int, seat: int, page: str, joined_ms: int) -> None:
+        """Tell the others that a seat is played from this page since then."""
+        self._moves.append((game_id, seat, page, joined_ms))
+        self._something.set()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _tell(self) -> None:
+        client = _client()
+        try:
+            while True:
+                await self._something.wait()
+                self._something.clear()
+                message = json.dumps({"games": self._rings, "moved": self._moves})
+                self._rings, self._moves = {}, []
+                try:
+                    async with asyncio.timeout(SILENT_SECONDS):
+                        await client.publish(CHANNEL, message)
+                except (redis.RedisError, OSError) as error:
+                    logger.debug("A ring was lost: %s", error)
+        finally:
+            await client.aclose()
+
+    async def _listen(self) -> None:
+        while True:
+            client = _client()
+            try:
+                async with client.pubsub(ignore_subscribe_messages=True) as ear:
+                    await ear.subscribe(CHANNEL)
+                    async for message in ear.listen():
+                        self._hear(message["data"])
+            except (redis.RedisError, OSError) as error:
+                logger.debug("The doorbell is silent: %s", error)
+            finally:
+                with contextlib.suppress(redis.RedisError, OSError):
+                    await client.aclose()
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    def _hear(self, data: bytes) -> None:
+        message = json.loads(data)
+        for game_id, head in message["games"].items():
+            self._heard(int(game_id), head)
+        for game_id, seat, page, joined_ms in message["moved"]:
+            self._moved(game_id, seat, page, joined_ms)
+
+
+def _client() -> "redis.asyncio.Redis":
+    # No time limit on an idle line: redis-py would end it after five seconds.
+    return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=2)
+
+
+def ring(game_id: int, head: int) -> None:
+    """The same from outside of a web process: from a task, a command, the admin."""
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1) as client:
+            client.publish(CHANNEL, json.dumps({"games": {game_id: head}, "moved": []}))
+    except (redis.RedisError, OSError) as error:
+        logger.debug("A ring was lost: %s", error)

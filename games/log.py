@@ -1,0 +1,225 @@
+"""The log of running games: the only code that touches event rows.
+
+An append is on disk when it returns, or it did not happen, or nobody knows (`Unwritten`): then the caller reads what
+the log says. The game's row is the fence: nothing is appended behind the back of a writer that has not read up to
+`head`. One thread a process writes, and takes everything that waits, of all tables, into one transaction; another one
+reads. Locks are taken in the order of game ids.
+"""
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import ParamSpec, TypeVar
+
+from django.db import DatabaseError, IntegrityError, InterfaceError, connection, connections, transaction
+from django.db.backends.utils import CursorWrapper
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# What one transaction takes at most: a slow disk then delays a batch, not everybody.
+BATCH = 200
+
+
+class Behind(Exception):
+    """Somebody else wrote first, or the game has ended: catch up and decide again."""
+
+
+class Unwritten(Exception):
+    """The database did not answer: perhaps nothing was written, perhaps everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event as it is kept: its number, its moment and the rest of it as JSON."""
+
+    seq: int
+    at: int
+    body: str
+    seat: int | None = None
+    command_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """What one decision writes, all or nothing: lines after `head`, and what the game's row says from then on."""
+
+    game_id: int
+    head: int
+    lines: Sequence[Line]
+    kept_by: int | None
+    wake_at: int | None
+    started_ms: int | None = None
+    ended_ms: int | None = None
+
+
+def write(appends: Sequence[Append]) -> set[int]:
+    """Write what fits, in one transaction; the answer names the games whose writer was behind."""
+    ordered = sorted(appends, key=lambda append: append.game_id)
+    with transaction.atomic(), connection.cursor() as cursor:
+        heads = _heads(cursor, [append.game_id for append in ordered])
+        fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
+        cursor.executemany(
+            "UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, ended = %s,"
+            " started_ms = COALESCE(started_ms, %s) WHERE id = %s",
+            [
+                (a.head + len(a.lines), a.wake_at, a.kept_by, _moment(a.ended_ms), a.started_ms, a.game_id)
+                for a in fitting
+            ],
+        )
+        cursor.executemany(
+            "INSERT INTO games_event (game_id, seq, at, body, seat, command_id) VALUES (%s, %s, %s, %s, %s, %s)",
+            [(a.game_id, x.seq, x.at, x.body, x.seat, x.command_id) for a in fitting for x in a.lines],
+        )
+    return {append.game_id for append in ordered} - {append.game_id for append in fitting}
+
+
+def _heads(cursor: CursorWrapper, game_ids: Iterable[int]) -> dict[int, int]:
+    """How far the running ones of these games are, their rows locked until the transaction ends."""
+    ids = list(game_ids)
+    marks = ", ".join(["%s"] * len(ids))
+    lock = " ORDER BY id FOR UPDATE" if connection.features.has_select_for_update else ""
+    cursor.execute(f"SELECT id, head FROM games_game WHERE ended IS NULL AND id IN ({marks}){lock}", ids)
+    return dict(cursor.fetchall())
+
+
+def _moment(ms: int | None) -> str | datetime | None:
+    return None if ms is None else connection.ops.adapt_datetimefield_value(datetime.fromtimestamp(ms / 1000, UTC))
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What a game's log says after a line, and what its row says."""
+
+    started_ms: int | None
+    kept_by: int | None
+    lines: Sequence[Line]
+
+
+def since(game_id: int, seq: int) -> Tail:
+    """The lines after `seq`, in order."""
+    with connection.cursor() as cursor:
+        # The row first: what is appended between the two questions is then read, not missed.
+        cursor.execute("SELECT started_ms, kept_by_id FROM games_game WHERE id = %s", [game_id])
+        started_ms, kept_by = cursor.fetchone()
+        cursor.execute(
+            "SELECT seq, at, body, seat, command_id FROM games_event WHERE game_id = %s AND seq > %s ORDER BY seq",
+            [game_id, seq],
+        )
+        return Tail(started_ms, kept_by, [Line(*row) for row in cursor.fetchall()])
+
+
+def heads(game_ids: Iterable[int]) -> dict[int, int]:
+    """How far the logs of these games are."""
+    ids = list(game_ids)
+    if not ids:
+        return {}
+    marks = ", ".join(["%s"] * len(ids))
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id, head FROM games_game WHERE id IN ({marks})", ids)
+        return dict(cursor.fetchall())
+
+
+class Pen:
+    """This process's writer: a thread of its own, begun with the first append."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[tuple[Append, asyncio.Future[None]] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def append(self, append: Append) -> asyncio.Future[None]:
+        """Done when it is on disk; fails with `Behind` or `Unwritten`."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
+            self._thread.start()
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.put((append, future))
+        return future
+
+    def close(self) -> None:
+        """Write what waits, then end the thread."""
+        if self._thread is not None:
+            self._waiting.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        going_on = True
+        while going_on:
+            batch = [self._waiting.get()]
+            while len(batch) < BATCH:
+                try:
+                    batch.append(self._waiting.get_nowait())
+                except queue.Empty:
+                    break
+            going_on = None not in batch
+            if entries := [entry for entry in batch if entry is not None]:
+                self._write(entries)
+        connections.close_all()
+
+    def _write(self, entries: list[tuple[Append, "asyncio.Future[None]"]]) -> None:
+        answers: list[tuple[asyncio.Future[None], Exception | None]] = []
+        try:
+            behind = write([append for append, _ in entries])
+        except IntegrityError:
+            if len(entries) > 1:
+                # One that does not fit must not take the others with it.
+                for entry in entries:
+                    self._write([entry])
+                return
+            logger.exception("An append broke a constraint")
+            answers = [(future, Unwritten("constraint")) for _, future in entries]
+        except (DatabaseError, InterfaceError) as error:
+            logger.error("The log cannot be written: %s", error)
+            connection.close()
+            answers = [(future, Unwritten(str(error))) for _, future in entries]
+        else:
+            answers = [(future, Behind() if append.game_id in behind else None) for append, future in entries]
+        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], Exception | None]]] = {}
+        for future, answer in answers:
+            by_loop.setdefault(future.get_loop(), []).append((future, answer))
+        for loop, part in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(_answer, part)
+            except RuntimeError:
+                logger.debug("Nobody waits for this append any more: its event loop has closed.")
+
+
+def _answer(answers: list[tuple["asyncio.Future[None]", Exception | None]]) -> None:
+    for future, error in answers:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+
+class Reader:
+    """This process's other thread for the log: reads, and rows that change with a game but are not its events."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="log-reader")
+
+    async def run(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The answer of `job`, or `Unwritten` where the database did not give one."""
+
+        def work() -> T:
+            try:
+                return job(*args, **kwargs)
+            except (DatabaseError, InterfaceError) as error:
+                connection.close()
+                raise Unwritten(str(error)) from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def close(self) -> None:
+        self._pool.submit(connections.close_all)
+        self._pool.shutdown()

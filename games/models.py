@@ -1,0 +1,127 @@
+"""What is kept: games with their seats and their log, and the processes that look after them.
+
+Times that the rules work with are whole milliseconds since 1970 by the database's clock; `at` counts from a game's
+first event. The log's rows are written by `log.py` and by nothing else.
+"""
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+
+
+def new_code() -> str:
+    """A game's address: nobody guesses one, and no letter of it is mistaken for another."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(10))
+
+
+class Server(models.Model):
+    """A process that looks after games, alive while `seen` is fresh."""
+
+    name = models.CharField(max_length=100)
+    seen = models.BigIntegerField(db_index=True)
+
+    class Meta:
+        verbose_name = _("server")
+        verbose_name_plural = _("servers")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Game(models.Model):
+    """One play: what was fixed before the first move, and how far its log has come."""
+
+    class Pace(models.TextChoices):
+        LIVE = "live", _("live")
+        RELAXED = "relaxed", _("relaxed")
+
+    code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
+    created = models.DateTimeField(auto_now_add=True)
+
+    rulebook = models.CharField(max_length=2)
+    pace = models.CharField(max_length=8, choices=Pace)
+    ranked = models.BooleanField(default=False)
+    limits = models.JSONField()
+    edition = models.CharField(max_length=20)
+    markets_by = models.CharField(max_length=5)
+    faces = models.JSONField(default=list)
+    server_seed = models.BinaryField(max_length=32)
+    commitment = models.CharField(max_length=64)
+
+    # The fence of the log: an event is appended only where `head` is what the writer believed.
+    head = models.PositiveIntegerField(default=0)
+    started_ms = models.BigIntegerField(null=True)
+    wake_at = models.BigIntegerField(null=True)
+    # No constraint: a process whose row is gone is dead, and its games are anybody's.
+    kept_by = models.ForeignKey(Server, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
+    ended = models.DateTimeField(null=True, db_index=True)
+
+    class Meta:
+        verbose_name = _("game")
+        verbose_name_plural = _("games")
+        indexes = [
+            models.Index(F("wake_at"), name="game_due", condition=Q(ended=None)),
+            models.Index(F("kept_by"), name="game_kept", condition=Q(ended=None)),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Seat(models.Model):
+    """Who plays where in a game: fixed before its first event."""
+
+    class Kind(models.TextChoices):
+        HUMAN = "human", _("human")
+        BOT = "bot", _("bot")
+
+    game = models.ForeignKey(Game, models.CASCADE, related_name="seats")
+    number = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=5, choices=Kind)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="seats")
+    strength = models.CharField(max_length=12, blank=True)
+    character = models.CharField(max_length=8)
+    # Fixed once: by the player's page, or by the game's start without it.
+    nonce = models.BinaryField(max_length=16, null=True)
+
+    class Meta:
+        verbose_name = _("seat")
+        verbose_name_plural = _("seats")
+        constraints = [
+            models.UniqueConstraint(fields=["game", "number"], name="one_seat_a_number"),
+            models.UniqueConstraint(fields=["game", "user"], name="one_seat_a_player"),
+            models.UniqueConstraint(fields=["game", "character"], name="one_seat_a_character"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.game_id}/{self.number}"
+
+
+class Event(models.Model):
+    """One line of a game's log."""
+
+    pk = models.CompositePrimaryKey("game_id", "seq")
+    game = models.ForeignKey(Game, models.CASCADE, related_name="+", db_index=False)
+    seq = models.PositiveIntegerField()
+    at = models.BigIntegerField()
+    body = models.TextField()
+    # The first event of a command keeps whose it was and its id, so that it is never done twice.
+    seat = models.PositiveSmallIntegerField(null=True)
+    command_id = models.CharField(max_length=40, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["game", "seat", "command_id"],
+                condition=~Q(command_id=""),
+                name="one_event_a_command",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.game_id}:{self.seq}"

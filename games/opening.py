@@ -1,0 +1,183 @@
+"""What is fixed before the first move: seats and their order, the server's seed, everybody's share of chance (R8.11).
+
+The seed is committed to before any player's nonce is known, and the nonces are fixed before the first event is made:
+neither side can choose what the shuffles bring.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from games import rules, servers
+from games.models import Game, Seat
+from games.rules import chance, terms
+from games.rules.documents import choice
+from games.rules.edition import load_edition
+
+# How long a game waits for the pages' nonces before it begins without the missing ones.
+NONCE_MS = {"live": 5_000, "relaxed": 24 * 60 * 60 * 1_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Sitter:
+    """Who sits in one seat; `nonce` is None as long as the page may still give one."""
+
+    user_id: int | None
+    name: str
+    kind: terms.Kind
+    strength: str
+    character: terms.Character
+    nonce: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A game as its row and its seats say, without what happens in it."""
+
+    game_id: int
+    code: str
+    rulebook: terms.Rulebook
+    pace: terms.Pace
+    ranked: bool
+    limits: terms.Limits
+    edition: str
+    faces: tuple[str, ...]
+    server_seed: bytes
+    commitment: str
+    # When the game begins without the nonces that are still missing; of no meaning once it has begun.
+    nonces_due_ms: int
+    sitters: tuple[Sitter, ...]
+
+    def seat_of(self, user_id: int | None) -> int | None:
+        """The seat of this person; None for whoever only watches."""
+        if user_id is None:
+            return None
+        return next((number for number, sitter in enumerate(self.sitters) if sitter.user_id == user_id), None)
+
+    def terms(self) -> rules.Terms:
+        """What the rules want to know; a seat without a nonce counts with zeros."""
+        return rules.Terms(
+            rulebook=self.rulebook,
+            pace=self.pace,
+            ranked=self.ranked,
+            limits=self.limits,
+            edition=load_edition(self.edition),
+            seats=tuple(
+                terms.Seat(sitter.kind, sitter.character, sitter.nonce or chance.NO_NONCE) for sitter in self.sitters
+            ),
+            server_seed=self.server_seed,
+            faces=self.faces,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NewSeat:
+    """Who is to sit in a new game: a person, or a bot of some strength."""
+
+    character: terms.Character
+    user_id: int | None = None
+    strength: str = ""
+
+
+def open_game(
+    seats: Sequence[NewSeat],
+    *,
+    rulebook: terms.Rulebook = "fr",
+    pace: terms.Pace = "live",
+    ranked: bool = False,
+    limits: terms.Limits | None = None,
+    faces: tuple[str, ...] = (),
+    edition: str = terms.RANKED_EDITION,
+) -> Game:
+    """A new game with its commitment, which begins when the nonces are there; `TermsError` if the rules forbid it."""
+    limits = limits or terms.DEFAULT_LIMITS[pace]
+    server_seed = secrets.token_bytes(chance.SEED_BYTES)
+    agreed = rules.Terms(
+        rulebook=rulebook,
+        pace=pace,
+        ranked=ranked,
+        limits=limits,
+        edition=load_edition(edition),
+        seats=tuple(terms.Seat("human" if seat.user_id else "bot", seat.character) for seat in seats),
+        server_seed=server_seed,
+        faces=faces,
+    )
+    with transaction.atomic():
+        game = Game.objects.create(
+            rulebook=rulebook,
+            pace=pace,
+            ranked=ranked,
+            limits=limits.as_json(),
+            edition=edition,
+            markets_by=agreed.markets_by,
+            faces=list(faces),
+            server_seed=server_seed,
+            commitment=agreed.commitment,
+            wake_at=servers.database_now() + NONCE_MS[pace],
+        )
+        Seat.objects.bulk_create(
+            Seat(
+                game=game,
+                number=number,
+                kind="human" if seat.user_id else "bot",
+                user_id=seat.user_id,
+                strength=seat.strength,
+                character=seat.character,
+                nonce=None if seat.user_id else chance.NO_NONCE,
+            )
+            for number, seat in enumerate(seats)
+        )
+    return game
+
+
+def find(code: str) -> Opened | None:
+    """The game with this address."""
+    game = Game.objects.filter(code=code).first()
+    return None if game is None else _opened(game)
+
+
+def find_by_id(game_id: int) -> Opened | None:
+    game = Game.objects.filter(pk=game_id).first()
+    return None if game is None else _opened(game)
+
+
+def _opened(game: Game) -> Opened:
+    return Opened(
+        game_id=game.pk,
+        code=game.code,
+        rulebook=choice(game.rulebook, "the rulebook", terms.RULEBOOKS),
+        pace=choice(game.pace, "the pace", terms.PACES),
+        ranked=game.ranked,
+        limits=terms.Limits(**game.limits),
+        edition=game.edition,
+        faces=tuple(game.faces),
+        server_seed=bytes(game.server_seed),
+        commitment=game.commitment,
+        nonces_due_ms=game.wake_at or 0,
+        sitters=tuple(
+            Sitter(
+                user_id=seat.user_id,
+                name=seat.user.name if seat.user else seat.strength,
+                kind=choice(seat.kind, "the kind of a seat", terms.KINDS),
+                strength=seat.strength,
+                character=choice(seat.character, "the character", terms.CHARACTERS),
+                nonce=None if seat.nonce is None else bytes(seat.nonce),
+            )
+            for seat in game.seats.select_related("user").order_by("number")
+        ),
+    )
+
+
+def keep_nonce(game_id: int, seat: int, nonce: bytes) -> bytes:
+    """The nonce that counts for this seat: this one if it is the first and in time."""
+    own = Seat.objects.filter(game_id=game_id, number=seat)
+    own.filter(nonce=None).update(nonce=nonce)
+    kept = own.values_list("nonce", flat=True).get()
+    return nonce if kept is None else bytes(kept)
+
+
+def seal(game_id: int) -> None:
+    """No more nonces: from now on who gave none has zeros."""
+    Seat.objects.filter(game_id=game_id, nonce=None).update(nonce=chance.NO_NONCE)

@@ -1,0 +1,12 @@
+"""Addresses of the game's sockets."""
+
+from typing import Any
+
+from django.urls import path
+
+from games.consumers import TableConsumer
+
+# Channels' routes hold consumers where Django's types expect views.
+websocket_urlpatterns: list[Any] = [
+    path("ws/1/games/<slug:code>", TableConsumer.as_asgi()),  # type: ignore[arg-type]
+]

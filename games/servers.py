@@ -1,0 +1,107 @@
+"""The processes that look after games, and the one clock they share.
+
+Every process says once a second that it lives (`beat`). A game whose keeper has been silent for longer than
+`SILENT_MS` is anybody's. The time is the database's: each process reads it at its start and follows it slowly, with
+its own monotonic clock between, so that no two processes disagree by more than a few milliseconds and no clock that
+is set back by hand can make a limit act early.
+"""
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+
+from django.db import connection
+
+from games.models import Game, Server
+
+logger = logging.getLogger(__name__)
+
+SILENT_MS = 2_000
+ALARM_MS = 500
+# How far one correction moves the clock: five hundredths of the second between two beats.
+STEP_MS = 50
+
+
+class Clock:
+    """The database's clock as this process follows it, in whole milliseconds since 1970."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._ahead: float | None = None
+
+    def now(self) -> int:
+        """Never before the first `follow`."""
+        if self._ahead is None:
+            raise RuntimeError("The clock has not been set.")
+        return int(self._monotonic() * 1000 + self._ahead)
+
+    @property
+    def is_set(self) -> bool:
+        return self._ahead is not None
+
+    def follow(self, read: Callable[[], int]) -> None:
+        """Ask the database for the time and move towards it; half of the way there and back is its answer's age."""
+        before = self._monotonic()
+        theirs = read()
+        after = self._monotonic()
+        ahead = theirs - (before + after) * 500
+        if self._ahead is None:
+            self._ahead = ahead
+            return
+        skew = ahead - self._ahead
+        if abs(skew) > ALARM_MS:
+            logger.warning("This process's clock is %d ms away from the database's.", -skew)
+        if skew > ALARM_MS:
+            # Far behind (this machine slept): a late clock only makes limits late, so it may jump forward.
+            self._ahead = ahead
+        else:
+            self._ahead += max(-STEP_MS, min(STEP_MS, skew))
+
+
+def database_now() -> int:
+    """The database's clock, in whole milliseconds since 1970."""
+    if connection.vendor == "postgresql":
+        question = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+    else:
+        question = "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    with connection.cursor() as cursor:
+        cursor.execute(question)
+        return int(cursor.fetchone()[0])
+
+
+def enlist(now: int) -> int:
+    """A row for this process."""
+    return Server.objects.create(name=own_name(), seen=now).pk
+
+
+def own_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"[:100]
+
+
+def beat(server: int, now: int) -> None:
+    """Say that this process lives; a row that somebody cleared away comes back."""
+    if not Server.objects.filter(pk=server).update(seen=now):
+        Server.objects.create(pk=server, name=own_name(), seen=now)
+
+
+def orphans(now: int, mine: int) -> list[int]:
+    """Running games that need somebody: kept by a process that fell silent, or due and kept by nobody."""
+    silent = Game.objects.filter(ended=None, kept_by__seen__lt=now - SILENT_MS).exclude(kept_by=mine)
+    live = silent.filter(pace=Game.Pace.LIVE)
+    due = Game.objects.filter(ended=None, wake_at__lte=now, kept_by=None)
+    late = silent.filter(wake_at__lte=now)
+    ids: list[int] = list(live.union(due, late).values_list("pk", flat=True)[:500])
+    return ids
+
+
+def last_seen() -> dict[int, int]:
+    """When each process was last heard of."""
+    return dict(Server.objects.values_list("pk", "seen"))
+
+
+def clear_out(before: int) -> int:
+    """Forget processes that have been silent since then and keep no running game."""
+    kept = Game.objects.filter(ended=None).exclude(kept_by=None).values("kept_by")
+    return Server.objects.filter(seen__lt=before).exclude(pk__in=kept).delete()[0]
