@@ -5,9 +5,17 @@ from collections.abc import Iterator
 
 import pytest
 import redis
+from hypothesis import settings
 
 from tests.services import running_postgres, running_valkey
 from tests.settings import ON_POSTGRES, POSTGRES_FOLDER, VALKEY
+
+# Hypothesis looks shortly, and the same way every time; `--hypothesis-profile=long` looks long and anew.
+settings.register_profile(
+    "short", max_examples=15, stateful_step_count=100, deadline=None, derandomize=True, database=None
+)
+settings.register_profile("long", max_examples=400, stateful_step_count=400, deadline=None, database=None)
+settings.load_profile("short")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -133,6 +133,7 @@ def exchange_started(state: State, event: ExchangeStarted) -> State:
         at=event.at,
         phase="exchange",
         limit=event.at + state.terms.limits.turn_ms,
+        resumes_at=0,
         exchange=Exchange(order=event.order, tour=1, turn=0),
     )
 
