@@ -1,0 +1,95 @@
+"""`verify FILE…`: is this a game that was really played by the rules?"""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+
+from games.rules.documents import MOST_BYTES, Misread, parse
+from games.rules.judge import judge
+
+STDIN = "-"
+FAULTS_FOUND = 1
+WRONG_USAGE = 2
+
+
+class Command(BaseCommand):
+    help = "Judges game records: one line on stdout for each fault, exit status 1 if there is any."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "files",
+            nargs="+",
+            metavar="FILE",
+            help="records as JSON lines, or one record as JSON; - is the standard input",
+        )
+
+    def handle(self, *args: Any, files: list[str], **options: Any) -> None:
+        for name in files:
+            if name != STDIN and not Path(name).is_file():
+                raise CommandError(f"there is no file {name}", returncode=WRONG_USAGE)
+        judged = wrong = 0
+        for name in files:
+            prefix = f"{name}: " if len(files) > 1 else ""
+            for line, document in _documents_of(name):
+                faults = judge(document)
+                for fault in faults:
+                    self.stdout.write(f"{prefix}line {line}: {fault}")
+                judged += 1
+                wrong += bool(faults)
+        if wrong:
+            raise CommandError(f"{wrong} of {judged} records have faults.", returncode=FAULTS_FOUND)
+        self.stderr.write(f"{judged} records, no fault.")
+
+
+def _documents_of(name: str) -> Iterator[tuple[int, bytes]]:
+    if name == STDIN:
+        yield from documents(sys.stdin.buffer)
+        return
+    try:
+        with Path(name).open("rb") as stream:
+            yield from documents(stream)
+    except OSError as error:
+        raise CommandError(f"{name} cannot be read: {error.strerror}", returncode=WRONG_USAGE) from None
+
+
+def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Every document with the number of the line it begins on: each line is one, or the whole file is a single one.
+
+    At most a little more than the largest record is held in memory, whatever the file.
+    """
+    lines = _lines(stream)
+    first = next(lines, (1, b""))
+    second = next(lines, None)
+    if second is None:
+        yield first
+    elif _is_json(first[1]) or second[1].lstrip().startswith(b"{"):
+        yield first
+        yield second
+        yield from lines
+    else:
+        yield first[0], first[1] + second[1] + stream.read(MOST_BYTES)
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, by number; of one that is too long for a record no more than shows that."""
+    number = 0
+    while line := stream.readline(MOST_BYTES + 2):
+        number += 1
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = stream.readline(MOST_BYTES)
+        if line.strip() or len(line) > MOST_BYTES:
+            yield number, line
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        parse(line)
+    except Misread as wrong:
+        return wrong.code != "not_json"
+    return True
