@@ -86,6 +86,36 @@ def database(address: str) -> dict[str, Any]:
     }
 
 
+def env_count(name: str, default: int) -> int:
+    value = env(name, str(default))
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.")
+    return int(value)
+
+
+def mail(address: str) -> dict[str, Any]:
+    """Django's settings for an address such as smtp://user:secret@host:587?tls=yes, smtps://host or file:///folder."""
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        return {
+            "EMAIL_BACKEND": "django.core.mail.backends.filebased.EmailBackend",
+            "EMAIL_FILE_PATH": unquote(parts.path),
+        }
+    if not parts.hostname:
+        raise ImproperlyConfigured("EMAIL_URL names no host: smtp://user:secret@host:587?tls=yes.")
+    ssl, tls = parts.scheme == "smtps", dict(parse_qsl(parts.query)).get("tls") == "yes"
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if ssl else 587 if tls else 25),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": ssl,
+        "EMAIL_USE_TLS": tls and not ssl,
+        "EMAIL_TIMEOUT": 20,
+    }
+
+
 def secret_key(folder: Path) -> str:
     """The key of the environment, or one that is made once and kept in the runtime folder."""
     if value := env("SECRET_KEY"):
@@ -143,6 +173,10 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
+CELERY_BEAT_SCHEDULE = {
+    "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
+}
+
 INSTALLED_APPS = [
     "daphne",
     "django.contrib.auth",
@@ -155,6 +189,10 @@ INSTALLED_APPS = [
     "channels",
     "django_htmx",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "accounts",
     "games",
     "midnight",
@@ -171,6 +209,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.PersonMiddleware",
 ]
 ROOT_URLCONF = "midnight.urls"
 ASGI_APPLICATION = "midnight.asgi.application"
@@ -192,15 +232,73 @@ TEMPLATES = [
 ]
 FORM_RENDERER = "midnight.look.FormRenderer"
 
-# People.
+# People. What they may do how often: each address or account, as amount/period/per.
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["accounts.signing.NameOrMailBackend"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ["name"]},
+    },
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+PASSWORD_RESET_TIMEOUT = 60 * 60 * 4
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
+TRUSTED_PROXIES = env_count("TRUSTED_PROXIES", 0)
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "games:home"
+
+ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = "name"
+ACCOUNT_USER_MODEL_EMAIL_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "email"]
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_PREVENT_ENUMERATION = "strict"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "Midnight: "
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_REDIRECT_URL = "games:home"
+ACCOUNT_FORMS = {
+    "login": "accounts.forms.SignInForm",
+    "change_password": "accounts.forms.ChangePasswordForm",
+    "reset_password": "accounts.forms.AskForResetForm",
+    "reset_password_from_key": "accounts.forms.ResetPasswordForm",
+    "add_email": "accounts.forms.MailForm",
+    "reauthenticate": "accounts.forms.ReauthenticateForm",
+}
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "20/m/ip,10/600s/key",
+    "signup": "30/h/ip",
+    "guest": "10/600s/ip,60/d/ip",
+    "reset_password": "20/h/ip,3/h/key",
+    "confirm_email": "1/60s/key",
+    "change_name": "20/h/user",
+    "export": "6/h/user",
+}
+MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_ISSUER = "Midnight"
+MFA_PASSKEY_LOGIN_ENABLED = True
+# A mail address is no proof of anything here, so one that nobody confirmed bars nobody from a second factor.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "accounts.forms.CodeForm",
+    "reauthenticate": "accounts.forms.CodeAgainForm",
+    "activate_totp": "accounts.forms.ActivateAppForm",
+    "add_webauthn": "accounts.forms.AddPasskeyForm",
+    "edit_webauthn": "accounts.forms.RenamePasskeyForm",
+}
+
+# Letters. Left alone, each is a file in `.var/mail/`.
+vars().update(mail(env_address("EMAIL_URL", f"file://{VAR / 'mail'}", ("smtp", "smtps", "file"))))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("MAIL_FROM", f"Midnight <midnight@{SITE.hostname or 'localhost'}>")
 
 # Words.
 LANGUAGE_CODE = "en"

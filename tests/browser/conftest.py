@@ -78,7 +78,7 @@ def watch(site: Site) -> Watch:
 def session_of(person: User) -> str:
     """The key of a new session of this person's."""
     client = Client()
-    client.force_login(person, "django.contrib.auth.backends.ModelBackend")
+    client.force_login(person)
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 

@@ -1,0 +1,133 @@
+"""What allauth asks of this house: who may come in, how letters go out, where secrets lie."""
+
+import base64
+import hashlib
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import Fernet, MultiFernet
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts import addresses, closing, letters, sessions, signing
+from accounts.models import User
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": _("This name or mail address and this password do not belong together."),
+        "email_password_mismatch": _("This name or mail address and this password do not belong together."),
+        "incorrect_password": _("That is not your password."),
+        "enter_current_password": _("That is not your present password."),
+        "incorrect_code": _("This code is not right, or no longer. Please enter the next one."),
+        "too_many_login_attempts": _("Too many attempts. Please wait ten minutes and try again."),
+        "rate_limited": _("Too many attempts. Please wait a little and try again."),
+        "duplicate_email": _("This is your address already."),
+    }
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return addresses.of_request(request)
+
+    # Coming in and going out ------------------------------------------------------------------------------------------
+
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
+        """A suspended person has proved who they are, so they may read until when; in they do not come."""
+        if user.is_suspended and user.suspended_until:
+            request.session["suspended_until"] = user.suspended_until.isoformat()
+            raise ImmediateHttpResponse(redirect("accounts:suspended"))
+        response: HttpResponse | None = super().pre_login(request, user, **kwargs)
+        return response
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        if request.user.pk != user.pk:
+            sessions.end_current(request)
+        super().login(request, user)
+        # Whoever has just signed in need not prove it again before the next delicate step.
+        record_authentication(request, user, method="signed_in", reauthenticated=True)
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        if user.closed_at:
+            closing.reopen(user)
+            messages.success(request, gettext("Welcome back: your account is open again."))
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        return response
+
+    def logout(self, request: HttpRequest) -> None:
+        sessions.end_current(request)
+        super().logout(request)
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        return redirect("account_login")
+
+    def set_password(self, user: User, password: str) -> None:
+        user.set_password(password)
+        user.must_change_password = False
+        user.save(update_fields=["password", "must_change_password"])
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("accounts:settings")
+
+    def get_email_verification_redirect_url(self, email_address: EmailAddress) -> str:
+        return reverse("account_email" if self.request.user.is_authenticated else "account_login")
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Attempts count for the account, under whichever of its names they come."""
+        login = credentials.get("username") or credentials.get("email") or ""
+        user = signing.person_of(login)
+        return f"user:{user.pk}" if user else f"login:{login.casefold()}"
+
+    # Letters ----------------------------------------------------------------------------------------------------------
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        facts = {key: value for key, value in context.items() if key not in {"user", "request"}}
+        letters.send(email, template_prefix, user=context.get("user"), **facts)
+
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        facts = {"at": timezone.now(), "from_address": self.get_client_ip(self.request), **(context or {})}
+        if email:
+            letters.send(email, template_prefix, user=user, **facts)
+        else:
+            letters.to_person(user, template_prefix, **facts)
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        return settings.SITE_URL + reverse("account_confirm_email", args=[emailconfirmation.key])
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": _("This code is not right, or no longer. Please enter the next one."),
+    }
+
+    def encrypt(self, text: str) -> str:
+        return keyring().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return keyring().decrypt(encrypted_text.encode()).decode()
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        return {"id": settings.SITE.hostname or "localhost", "name": "Midnight"}
+
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
+        count = Authenticator.objects.filter(user=user, type=type).count()
+        return gettext("Passkey") if not count else gettext("Passkey %(number)d") % {"number": count + 1}
+
+
+def keyring() -> MultiFernet:
+    """What secrets of apps and recovery codes are encrypted with: keys made from SECRET_KEY and its forerunners."""
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    digests = [hashlib.sha256(b"accounts.second-factor:" + force_bytes(secret)).digest() for secret in secrets]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -1,0 +1,54 @@
+"""Where a request or a socket really comes from.
+
+Whoever connects may write what they like into X-Forwarded-For; only the entries that our own proxies added can be
+believed. `TRUSTED_PROXIES` says how many of them stand before us, none by default.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+UNKNOWN = "0.0.0.0"
+
+
+def client(peer: str, forwarded_for: str, proxies: int) -> str:
+    """The client's address, given who connected to us and what the header says.
+
+    The last of our proxies appends whom it saw, and so on: with two, the last entry but one is the client. A header
+    shorter than that did not come through all of them, and then whoever connected is all we know.
+    """
+    entries = [entry.strip() for entry in forwarded_for.split(",")] if forwarded_for else []
+    if 0 < proxies <= len(entries):
+        return tidy(entries[-proxies])
+    return tidy(peer)
+
+
+def tidy(address: str) -> str:
+    """The address in its one spelling, without a port; UNKNOWN where it is none, such as a unix socket's."""
+    text = address.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        parsed = ipaddress.ip_address(text)
+    except ValueError:
+        return UNKNOWN
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return str(mapped or parsed)
+
+
+def of_request(request: HttpRequest) -> str:
+    return client(
+        request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
+    )
+
+
+def of_scope(scope: Mapping[str, Any]) -> str:
+    """The same for a socket, whose `scope` ASGI gives."""
+    headers = [value.decode("latin-1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
+    peer = (scope.get("client") or [""])[0]
+    return client(peer or "", ",".join(headers), settings.TRUSTED_PROXIES)

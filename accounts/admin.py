@@ -1,0 +1,66 @@
+"""People in Django's administration: found, read, given roles. Everything else about them is an act, not an edit."""
+
+from typing import TYPE_CHECKING
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from accounts import looks
+from accounts.models import Trace, User
+
+if TYPE_CHECKING:
+    TracesOfUser = admin.TabularInline[Trace, User]
+    AdminOfUser = admin.ModelAdmin[User]
+else:
+    TracesOfUser = admin.TabularInline
+    AdminOfUser = admin.ModelAdmin
+
+# What these hold is their owner's: secrets, addresses, where somebody signed in.
+for private in (Authenticator, EmailAddress, UserSession):
+    admin.site.unregister(private)
+
+ROLES = ("is_staff", "is_superuser", "groups")
+
+
+class TraceInline(TracesOfUser):
+    model = Trace
+    fields = readonly_fields = ("at", "what", "by")
+    ordering = ("-at",)
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class UserAdmin(AdminOfUser):
+    list_display = ("name", "is_guest", "is_staff", "joined_at", "seen_on", "suspended_until", "closed_at")
+    list_filter = ("is_guest", "is_staff", "is_superuser")
+    search_fields = ("folded_name",)
+    search_help_text = "The beginning of a name."
+    ordering = ("-pk",)
+    show_full_result_count = False
+    inlines = (TraceInline,)
+    fields = ("name", *ROLES, "is_guest", "joined_at", "seen_on", "language", "must_change_password")
+    filter_horizontal = ("groups",)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[User], search_term: str
+    ) -> tuple[QuerySet[User], bool]:
+        return queryset.filter(folded_name__startswith=looks.fold(search_term)), False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
+        fixed = tuple(field for field in self.fields if field not in ROLES)
+        gives_roles = request.user.is_superuser and obj is not None and not obj.is_guest and obj.deleted_at is None
+        return fixed if gives_roles else tuple(self.fields)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False

@@ -1,0 +1,94 @@
+"""The doors to the house: signing up, coming in as a guest, keeping a guest's games under a name."""
+
+from datetime import datetime
+
+from allauth.account.utils import complete_signup, get_login_redirect_url, get_next_redirect_url, perform_login
+from allauth.account.views import LoginView
+from allauth.decorators import rate_limit
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language, gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts import guests, signing
+from accounts.forms import SignUpForm
+from accounts.models import User
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@rate_limit(action="signup")
+def sign_up(request: HttpRequest) -> HttpResponse:
+    if not isinstance(request.user, AnonymousUser):
+        return redirect("accounts:claim" if request.user.is_guest else get_login_redirect_url(request))
+    form = SignUpForm(request.POST or None)
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            user = signing.sign_up(data["name"], data["password"], mail=data["mail"], language=get_language() or "")
+        except ValidationError as refused:
+            form.add_error("name", refused)
+        else:
+            response: HttpResponse = complete_signup(request, user, None, get_next_redirect_url(request))
+            messages.success(request, gettext("Welcome, %(name)s.") % {"name": user.name})
+            return response
+    return render(request, "accounts/sign_up.html", {"form": form, "next": get_next_redirect_url(request)})
+
+
+class SignInView(LoginView):
+    """A guest who has an account elsewhere is asked first, since leaving means that the guest is gone."""
+
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not isinstance(request.user, AnonymousUser) and request.user.is_guest:
+            return render(request, "accounts/leave_guest.html")
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
+
+
+@require_POST
+@rate_limit(action="guest")
+def come_as_guest(request: HttpRequest) -> HttpResponse:
+    if not isinstance(request.user, AnonymousUser):
+        return redirect(get_login_redirect_url(request))
+    guest = User.objects.create_guest(language=get_language() or "")
+    response: HttpResponse = perform_login(request, guest, redirect_url=get_next_redirect_url(request))
+    return response
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@login_required
+@rate_limit(action="signup")
+def claim(request: HttpRequest) -> HttpResponse:
+    """A guest becomes a named account: same row, same session, same sockets."""
+    guest = request.user
+    assert isinstance(guest, User)
+    if not guest.is_guest:
+        return redirect("accounts:settings")
+    form = SignUpForm(request.POST or None)
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            guests.claim(guest, data["name"], data["password"], mail=data["mail"], request=request)
+        except ValidationError as refused:
+            form.add_error("name", refused)
+        else:
+            messages.success(request, gettext("Welcome, %(name)s. Your games are yours.") % {"name": guest.name})
+            return redirect(get_next_redirect_url(request) or "accounts:settings")
+    return render(request, "accounts/claim.html", {"form": form, "next": get_next_redirect_url(request)})
+
+
+@require_safe
+@never_cache
+def suspended(request: HttpRequest) -> HttpResponse:
+    """Until when; for somebody who has just proved who they are."""
+    until = request.session.get("suspended_until")
+    if not until:
+        return redirect("account_login")
+    return render(request, "accounts/suspended.html", {"until": datetime.fromisoformat(until)})

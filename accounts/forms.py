@@ -1,0 +1,227 @@
+"""What people fill in. Labels, hints and autofill words; the rules are in the modules that the views call."""
+
+from typing import TYPE_CHECKING, Any
+
+from allauth.account import forms as allauth_forms
+from allauth.mfa.base import forms as factor_forms
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from django import forms
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from accounts import looks, resets
+from accounts.models import TakenName, User
+
+if TYPE_CHECKING:
+    FormOfUser = forms.ModelForm[User]
+else:
+    FormOfUser = forms.ModelForm
+
+LONGEST_PASSWORD = 128
+PASSWORD_HINT = _("At least 10 characters. Three words in a row are easy to keep and hard to guess.")
+
+
+def password_field(label: Any, *, new: bool, hint: Any = "") -> forms.CharField:
+    autocomplete = "new-password" if new else "current-password"
+    return forms.CharField(
+        label=label,
+        help_text=hint,
+        strip=False,
+        max_length=LONGEST_PASSWORD,
+        widget=forms.PasswordInput(attrs={"autocomplete": autocomplete, "data-may-show": True}),
+    )
+
+
+def mail_field(label: Any, *, required: bool, hint: Any = "") -> forms.EmailField:
+    return forms.EmailField(
+        label=label, help_text=hint, required=required, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+
+
+def code_field(label: Any, hint: Any = "") -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        help_text=hint,
+        max_length=20,
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "numeric", "class": "code"}),
+    )
+
+
+class NameField(forms.CharField):
+    """A name that is allowed and free; `holder` may take their own looks again."""
+
+    holder: User | None = None
+
+    def __init__(self, **options: Any) -> None:
+        attrs = {"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        super().__init__(
+            max_length=looks.LONGEST,
+            widget=forms.TextInput(attrs=attrs),
+            help_text=_("What the others see: 2 to 20 letters and digits."),
+            **options,
+        )
+
+    def clean(self, value: Any) -> str:
+        name = looks.check(super().clean(value))
+        TakenName.objects.refuse_taken(name, to=self.holder)
+        return name
+
+
+class SignUpForm(forms.Form):
+    """One short form; a guest fills in the same to keep what they have."""
+
+    name = NameField(label=_("Name"))
+    password = password_field(_("Password"), new=True, hint=PASSWORD_HINT)
+    mail = mail_field(
+        _("Mail address"), required=False, hint=_("For a forgotten password and nothing else, unless you ask for more.")
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "password" in cleaned:
+            try:
+                validate_password(cleaned["password"], User(name=cleaned.get("name", "")))
+            except ValidationError as refused:
+                self.add_error("password", refused)
+        return cleaned
+
+
+class SignInForm(allauth_forms.LoginForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        attrs = {"autocomplete": "username webauthn", "autocapitalize": "none", "spellcheck": "false"}
+        self.fields["login"] = forms.CharField(
+            label=_("Name or mail address"), max_length=254, widget=forms.TextInput(attrs=attrs)
+        )
+        self.fields["password"] = password_field(_("Password"), new=False)
+
+    def user_credentials(self) -> dict[str, str]:
+        return {"username": self.cleaned_data["login"], "password": self.cleaned_data["password"]}
+
+
+class ChangePasswordForm(allauth_forms.ChangePasswordForm):
+    """Once is enough: what one has typed can be shown."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["oldpassword"] = password_field(_("Present password"), new=False)
+        self.fields["password1"] = password_field(_("New password"), new=True, hint=PASSWORD_HINT)
+        del self.fields["password2"]
+
+    def clean_password1(self) -> str:
+        validate_password(self.cleaned_data["password1"], self.user)
+        if self.user.check_password(self.cleaned_data["password1"]):
+            raise ValidationError(_("This is the password you have already."), code="password_same")
+        return str(self.cleaned_data["password1"])
+
+
+class AskForResetForm(allauth_forms.ResetPasswordForm):
+    """Takes an address and asks a worker; whether it is known is not even looked up here."""
+
+    email = mail_field(_("Mail address"), required=True)
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()
+
+    def save(self, request: Any, **kwargs: Any) -> str:
+        resets.ask(self.cleaned_data["email"])
+        return str(self.cleaned_data["email"])
+
+
+class ResetPasswordForm(allauth_forms.ResetPasswordKeyForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password1"] = password_field(_("New password"), new=True, hint=PASSWORD_HINT)
+        del self.fields["password2"]
+
+    def clean_password1(self) -> str:
+        validate_password(self.cleaned_data["password1"], self.user)
+        return str(self.cleaned_data["password1"])
+
+
+class MailForm(allauth_forms.AddEmailForm):
+    email = mail_field(_("New mail address"), required=True)
+
+
+class ReauthenticateForm(allauth_forms.ReauthenticateForm):
+    password = password_field(_("Password"), new=False)
+
+
+class CodeForm(factor_forms.AuthenticateForm):
+    code = code_field(_("Code"), _("From your app, or one of your recovery codes."))
+
+
+class CodeAgainForm(factor_forms.ReauthenticateForm):
+    code = code_field(_("Code"), _("From your app, or one of your recovery codes."))
+
+
+class ActivateAppForm(ActivateTOTPForm):
+    code = code_field(_("Code from the app"), _("Six digits; a new one comes every half minute."))
+
+
+class AddPasskeyForm(AddWebAuthnForm):
+    """A passkey is made for signing in by it alone, so whoever holds it must have shown who they are."""
+
+    name = forms.CharField(label=_("Name of this passkey"), required=False, max_length=40)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["passwordless"]
+
+    def clean(self) -> dict[str, Any]:
+        self.cleaned_data["passwordless"] = True
+        cleaned: dict[str, Any] = super().clean()
+        return cleaned
+
+
+class RenamePasskeyForm(EditWebAuthnForm):
+    name = forms.CharField(label=_("Name of this passkey"), max_length=40)
+
+
+class NameForm(forms.Form):
+    name = NameField(label=_("New name"))
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["name"]
+        assert isinstance(field, NameField)
+        field.holder = user
+
+
+class PreferencesForm(FormOfUser):
+    """How the site looks and sounds to its owner."""
+
+    language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES)
+
+    class Meta:
+        model = User
+        fields = ("language", "theme", "reduced_motion", "patterns", "sounds")
+        widgets = {"theme": forms.RadioSelect}
+        labels = {
+            "theme": _("Theme"),
+            "reduced_motion": _("Less motion"),
+            "patterns": _("Stronger patterns"),
+            "sounds": _("Sounds"),
+        }
+        help_texts = {
+            "reduced_motion": _("Nothing slides, turns or fades."),
+            "patterns": _("Places differ by pattern as clearly as by colour."),
+        }
+
+
+class DeleteForm(forms.Form):
+    """Deleting is for good, so it takes more than a slip of the finger."""
+
+    name = forms.CharField(label=_("Your name, to be sure"), widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_name(self) -> str:
+        if looks.fold(self.cleaned_data["name"]) != self.user.folded_name:
+            raise ValidationError(_("That is not your name. Nothing was deleted."), code="name_differs")
+        return str(self.cleaned_data["name"])

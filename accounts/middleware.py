@@ -1,0 +1,63 @@
+"""What goes for every page that somebody signed in asks for."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.contrib.auth import logout
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, resolve_url
+from django.utils import timezone, translation
+from django.utils.deprecation import MiddlewareMixin
+from django_htmx.http import HttpResponseClientRedirect
+
+from accounts import addresses, duties
+from accounts.models import User
+
+NOTED_EVERY = 10 * 60
+
+
+class PersonMiddleware(MiddlewareMixin):
+    """Their language, whether they may be here at all, and what they have to do before anything else."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        user = request.user
+        if isinstance(user, AnonymousUser):
+            return None
+        if user.is_suspended or user.closed_at or user.deleted_at:
+            # Their sessions have ended with that; this one was being made in the same moment.
+            logout(request)
+            return redirect("account_login")
+        if user.language:
+            translation.activate(user.language)
+            request.LANGUAGE_CODE = translation.get_language() or ""
+        note_presence(request, user)
+        return None
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponseBase], args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        user = request.user
+        if isinstance(user, AnonymousUser) or not (duty := duties.first_duty(user)):
+            return None
+        request.duty = duty  # type: ignore[attr-defined]  # for the page that says why
+        if request.resolver_match and request.resolver_match.view_name in duty.pages:
+            return None
+        if getattr(request, "htmx", False):
+            return HttpResponseClientRedirect(resolve_url(duty.page))
+        return redirect(duty.page)
+
+
+def note_presence(request: HttpRequest, user: User) -> None:
+    """Write down, seldom, that this session is in use and from where; it lives on from there."""
+    now = time.time()
+    if now - request.session.get("noted_at", 0) < NOTED_EVERY:
+        return
+    request.session["noted_at"] = now
+    mine = UserSession.objects.filter(session_key=request.session.session_key)
+    if not mine.update(last_seen_at=timezone.now(), ip=addresses.of_request(request)):
+        UserSession.objects.create_from_request(request)
+    if user.seen_on != timezone.localdate():
+        User.objects.filter(pk=user.pk).update(seen_on=timezone.localdate())

@@ -1,0 +1,48 @@
+"""Changing one's name: seldom, and never to somebody else's."""
+
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
+
+from accounts import looks, signals
+from accounts.models import TakenName, Trace, User, the_database_deciding
+
+PAUSE = timedelta(days=30)
+
+
+def may_change_at(user: User) -> datetime | None:
+    """From when on the name may be changed again; None where it may be now."""
+    if user.renamed_at is None or user.renamed_at + PAUSE <= timezone.now():
+        return None
+    return user.renamed_at + PAUSE
+
+
+def change(user: User, name: str, *, by: str = "") -> None:
+    """Give a person another name; the old one stays theirs, to return to.
+
+    ValidationError where the name is not allowed, is taken, or was changed within the last 30 days. That pause binds
+    whoever renames themselves, not staff (`by`).
+    """
+    name = looks.check(name)
+    with transaction.atomic():
+        user = User.objects.select_for_update().get(pk=user.pk)
+        if not by and (wait := may_change_at(user)):
+            raise ValidationError(
+                _("You can change your name again on %(day)s."),
+                code="name_too_soon",
+                params={"day": date_format(wait, "DATE_FORMAT")},
+            )
+        old, user.name = user.name, name
+        if old == name:
+            raise ValidationError(_("That is your name already."), code="name_same")
+        TakenName.objects.take(user, name)
+        if not by:
+            user.renamed_at = timezone.now()
+        with the_database_deciding():
+            user.save(update_fields=["name", "renamed_at"])
+        Trace.objects.create(user=user, what=Trace.What.RENAMED, by=by)
+        signals.send_on_commit(signals.renamed, User, user=user, old=old)

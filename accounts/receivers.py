@@ -1,0 +1,38 @@
+"""What we do when allauth has done something: end sessions, and write it into the account's history."""
+
+from typing import Any
+
+from allauth.account import signals as account
+from allauth.mfa import signals as mfa
+from django.dispatch import receiver
+from django.http import HttpRequest
+
+from accounts import sessions
+from accounts.models import EndedSession, Trace, User
+
+
+@receiver(account.password_changed)
+def password_changed(sender: object, request: HttpRequest, user: User, **kwargs: Any) -> None:
+    sessions.end_all(user, EndedSession.Reason.PASSWORD, keep=request)
+    Trace.objects.create(user=user, what=Trace.What.PASSWORD)
+
+
+@receiver(account.password_reset)
+def password_reset(sender: object, user: User, **kwargs: Any) -> None:
+    sessions.end_all(user, EndedSession.Reason.PASSWORD)
+    Trace.objects.create(user=user, what=Trace.What.PASSWORD)
+
+
+@receiver([account.email_confirmed, account.email_removed])
+def mail_changed(sender: object, email_address: Any, **kwargs: Any) -> None:
+    Trace.objects.create(user_id=email_address.user_id, what=Trace.What.MAIL)
+
+
+@receiver(mfa.authenticator_added)
+def factor_added(sender: object, user: User, **kwargs: Any) -> None:
+    Trace.objects.create(user=user, what=Trace.What.FACTOR_ADDED)
+
+
+@receiver(mfa.authenticator_removed)
+def factor_removed(sender: object, user: User, **kwargs: Any) -> None:
+    Trace.objects.create(user=user, what=Trace.What.FACTOR_REMOVED)

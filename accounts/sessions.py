@@ -1,0 +1,113 @@
+"""The sessions of people: how they end, and how every process hears of it.
+
+An end is a row. The process that writes it also sends `signals.signed_out`, and a ring may follow from that; but each
+process looks for rows every second all the same (`EndWatch`), so that no lost ring keeps a socket open.
+"""
+
+from datetime import datetime, timedelta
+from importlib import import_module
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import transaction
+from django.db.models import F
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts import signals
+from accounts.models import EndedSession, User
+
+# How long the end of a session is looked for. Longer than any connection takes from its sign-in check to its table,
+# and than any transaction or difference of clocks.
+OVERLAP = timedelta(seconds=15)
+KEPT = timedelta(days=1)
+
+
+class EndWatch:
+    """What one process asks each second: which sessions ended lately?
+
+    A row comes again and again for fifteen seconds, so a socket that was just connecting when it was written, or a
+    row whose transaction took long, is caught by a later look. Ending a socket twice ends it once.
+    """
+
+    def __init__(self) -> None:
+        self._last_look = timezone.now()
+
+    def look(self) -> list[EndedSession]:
+        now = timezone.now()
+        ends = list(EndedSession.objects.filter(at__gt=self._last_look - OVERLAP))
+        self._last_look = now
+        return ends
+
+
+def keep_in_step(request: HttpRequest, user: User) -> None:
+    """Let this request's session go on under the same key although the person's password changed."""
+    request.session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+
+
+def end_current(request: HttpRequest) -> None:
+    """Tell everybody that this request's session is over; whoever calls flushes it."""
+    user = request.user
+    if isinstance(user, AnonymousUser) or not request.session.session_key:
+        return
+    with transaction.atomic():
+        UserSession.objects.filter(session_key=request.session.session_key).delete()
+        _tell(user, EndedSession.Reason.SIGNED_OUT, session_key=request.session.session_key)
+
+
+def end_one(user: User, session_key: str) -> bool:
+    """End one session of this person's; False where they have none with that key."""
+    with transaction.atomic():
+        if not UserSession.objects.filter(user=user, session_key=session_key).delete()[0]:
+            return False
+        _store().delete(session_key)
+        _tell(user, EndedSession.Reason.SIGNED_OUT, session_key=session_key)
+    return True
+
+
+def end_all(user: User, reason: EndedSession.Reason, *, keep: HttpRequest | None = None) -> None:
+    """End every session and every socket of this person's.
+
+    With `keep`, whoever asked stays signed in, in a new session that takes the place of the request's old one.
+    """
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
+        user.refresh_from_db(fields=["session_epoch", "password"])
+        kept = keep.session.session_key if keep else None
+        for listed in UserSession.objects.filter(user=user).exclude(session_key=kept or ""):
+            listed.end()
+        if keep:
+            keep.session.cycle_key()
+            keep.session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+            UserSession.objects.filter(session_key=kept or "").update(session_key=keep.session.session_key)
+        _tell(user, reason)
+
+
+def listed(user: User) -> list[UserSession]:
+    """The person's living sessions, the one last seen first."""
+    return sorted(UserSession.objects.purge_and_list(user), key=lambda session: session.last_seen_at, reverse=True)
+
+
+def forget_old_ends(now: datetime) -> None:
+    EndedSession.objects.filter(at__lt=now - KEPT).delete()
+
+
+def clear_expired() -> None:
+    """Throw away sessions that nobody can use any more, and their entries in people's lists."""
+    _store().clear_expired()
+    for entry in UserSession.objects.filter(last_seen_at__lt=timezone.now() - timedelta(days=1)).iterator():
+        if not entry.exists():
+            entry.delete()
+
+
+def _store() -> SessionBase:
+    store: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore()
+    return store
+
+
+def _tell(user: User, reason: EndedSession.Reason, session_key: str = "") -> None:
+    ended = EndedSession.objects.create(user=user, session_key=session_key, epoch=user.session_epoch, reason=reason)
+    signals.send_on_commit(signals.signed_out, User, ended=ended)

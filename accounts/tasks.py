@@ -1,0 +1,17 @@
+"""What workers do for people; importing `letters` and `resets` makes their tasks known too. Each may run twice."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from accounts import closing, letters, resets, sessions
+
+__all__ = ["letters", "resets", "sweep"]
+
+
+@shared_task
+def sweep() -> None:
+    """Hourly: delete what has been closed for 30 days, forget what nobody looks for any more."""
+    now = timezone.now()
+    closing.delete_due(now)
+    sessions.forget_old_ends(now)
+    sessions.clear_expired()

@@ -1,0 +1,84 @@
+"""Addresses of people's pages: those that allauth knows by its own names, and `accounts:` for ours."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from allauth.account import views as account
+from allauth.mfa.base import views as mfa
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as app
+from allauth.mfa.webauthn import views as passkey
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import include, path, re_path
+
+from accounts import entrance, views
+from accounts.models import User
+
+View = Callable[..., HttpResponseBase]
+
+
+def named(view: View) -> View:
+    """For accounts that can be signed in to. A guest is shown how to become one."""
+
+    @login_required
+    @wraps(view)
+    def only_named(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if isinstance(request.user, User) and request.user.is_guest:
+            return redirect("accounts:claim")
+        return view(request, *args, **kwargs)
+
+    return only_named
+
+
+own = [
+    path("", views.settings, name="settings"),
+    path("guest/", entrance.come_as_guest, name="guest"),
+    path("claim/", entrance.claim, name="claim"),
+    path("suspended/", entrance.suspended, name="suspended"),
+    path("name/", views.name, name="name"),
+    path("sessions/", views.session_list, name="sessions"),
+    path("sessions/<int:pk>/end/", views.end_session, name="end_session"),
+    path("sessions/end/", views.end_sessions, name="end_sessions"),
+    path("data/", views.data, name="data"),
+    path("data/export/", views.download, name="export"),
+    path("data/close/", views.close, name="close"),
+    path("data/delete/", views.delete, name="delete"),
+]
+
+entrances = [
+    path("sign-up/", entrance.sign_up, name="account_signup"),
+    path("sign-in/", entrance.SignInView.as_view(), name="account_login"),
+    path("sign-in/passkey/", passkey.login_webauthn, name="mfa_login_webauthn"),
+    path("sign-in/code/", mfa.authenticate, name="mfa_authenticate"),
+    path("sign-out/", account.logout, name="account_logout"),
+    path("again/", account.reauthenticate, name="account_reauthenticate"),
+    path("again/code/", mfa.reauthenticate, name="mfa_reauthenticate"),
+    path("again/passkey/", passkey.reauthenticate_webauthn, name="mfa_reauthenticate_webauthn"),
+]
+
+keys = [
+    path("mail/", named(account.email), name="account_email"),
+    re_path(r"^mail/confirm/(?P<key>[-:\w]+)/$", account.confirm_email, name="account_confirm_email"),
+    path("password/", named(account.password_change), name="account_change_password"),
+    path("password/forgotten/", account.password_reset, name="account_reset_password"),
+    path("password/forgotten/asked/", account.password_reset_done, name="account_reset_password_done"),
+    re_path(
+        r"^password/new/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        account.password_reset_from_key,
+        name="account_reset_password_from_key",
+    ),
+    path("password/new/", account.password_reset_from_key_done, name="account_reset_password_from_key_done"),
+    path("security/", named(mfa.index), name="mfa_index"),
+    path("security/app/", named(app.activate_totp), name="mfa_activate_totp"),
+    path("security/app/remove/", named(app.deactivate_totp), name="mfa_deactivate_totp"),
+    path("security/codes/", named(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path("security/codes/new/", named(codes.generate_recovery_codes), name="mfa_generate_recovery_codes"),
+    path("security/codes/file/", named(codes.download_recovery_codes), name="mfa_download_recovery_codes"),
+    path("security/passkeys/add/", named(views.AddPasskeyView.as_view()), name="mfa_add_webauthn"),
+    path("security/passkeys/<int:pk>/", named(views.RenamePasskeyView.as_view()), name="mfa_edit_webauthn"),
+    path("security/passkeys/<int:pk>/remove/", named(views.RemovePasskeyView.as_view()), name="mfa_remove_webauthn"),
+]
+
+urlpatterns = [path("", include((own, "accounts"))), *entrances, *keys]
