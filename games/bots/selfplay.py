@@ -1,0 +1,78 @@
+"""Whole games of bots in simulated time: by the rules, by the seed, and by nothing else."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from random import Random
+
+from games import rules
+from games.rules import Refused, State, Terms
+from games.rules.events import Event
+
+from .bot import Bot
+from .hand import Choice
+from .prospects import Plan
+from .strengths import Strength
+
+
+class SelfPlay:
+    """A game that bots play against each other.
+
+    Everybody's choices are played in the order of their times, then of their seats; what the clock does comes first.
+    """
+
+    def __init__(self, terms: Terms, bots: Sequence[Bot]) -> None:
+        self.bots = bots
+        self.state: State = rules.blank(terms)
+        self.log: list[Event] = []
+        self.pending: dict[int, tuple[int, Choice]] = {}  # when each bot's choice is due
+        for bot in bots:
+            bot.see(rules.sight(self.state, bot.memory.seat))
+        self._happen(rules.setup(terms), 0)
+
+    def play(self) -> list[Event]:
+        """Plays to the end."""
+        while self.state.phase != "over":
+            self.step()
+        return self.log
+
+    def step(self) -> None:
+        """Lets the next thing happen, whether the clock or a bot does it."""
+        wakes = rules.wake_at(self.state)
+        assert wakes is not None
+        due, seat = min(((at, seat) for seat, (at, _) in self.pending.items()), default=(wakes, -1))
+        if wakes <= due:
+            self._happen(rules.tick(self.state, wakes), wakes)
+            return
+        _, choice = self.pending.pop(seat)
+        try:
+            happened = rules.decide(self.state, seat, choice.command, due)
+        except Refused:
+            happened = ()
+        self._happen(happened, due)
+
+    def _happen(self, happened: Sequence[Event], at: int) -> None:
+        for event in happened:
+            self.state = rules.apply(self.state, event)
+            self.log.append(event)
+            for bot in self.bots:
+                bot.see(rules.sight_of_event(self.state, event, bot.memory.seat))
+        for bot in self.bots:
+            seat = bot.memory.seat
+            if seat not in self.pending:
+                choice = bot.choose()
+                if choice is not None:
+                    self.pending[seat] = (at + choice.after_ms, choice)
+
+
+def self_play(terms: Terms, strengths: Sequence[Strength], seed: str, plans: Sequence[Plan | None] = ()) -> list[Event]:
+    """The log of a whole game of these bots, in the order of the seats; the same arguments give the same log."""
+    return SelfPlay(terms, seated(terms, strengths, seed, plans)).play()
+
+
+def seated(terms: Terms, strengths: Sequence[Strength], seed: str, plans: Sequence[Plan | None] = ()) -> list[Bot]:
+    """Bots of these strengths, each with a chance of its own that comes from the seed."""
+    wishes = plans or [None] * len(strengths)
+    return [
+        Bot(strength, seat, terms.edition, Random(sha256(f"{seed}/{seat}".encode()).digest()), plan)
+        for seat, (strength, plan) in enumerate(zip(strengths, wishes, strict=True))
+    ]
