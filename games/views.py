@@ -6,3 +6,7 @@ from django.shortcuts import render
 
 def home(request: HttpRequest) -> HttpResponse:
     return render(request, "games/home.html")
+
+
+def lobby(request: HttpRequest) -> HttpResponse:
+    return render(request, "games/lobby.html")

@@ -1,6 +1,6 @@
 """How the site looks to the person who asked for a page: theme, motion, patterns, sounds; and how forms are drawn."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from django import forms
@@ -9,9 +9,11 @@ from django.forms.boundfield import BoundField
 from django.forms.renderers import TemplatesSetting
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
-THEMES = [("system", _("As my device")), ("light", _("Paper")), ("dark", _("Midnight"))]
+from accounts.models import User
+
 COOKIE = "look"
 COOKIE_AGE = 60 * 60 * 24 * 365
 
@@ -30,15 +32,14 @@ class Look:
         """The account's wishes, or those that a visitor's cookie keeps."""
         user = getattr(request, "user", None)
         if user is not None and user.is_authenticated:
-            wishes: dict[str, Any] = {f.name: getattr(user, f.name, f.default) for f in fields(cls)}
-            return cls(**wishes)
+            return cls(user.theme, user.reduced_motion, user.patterns, user.sounds)
         return cls.from_cookie(request.COOKIES.get(COOKIE, ""))
 
     @classmethod
     def from_cookie(cls, text: str) -> Self:
         """Whatever a cookie says that makes sense; the defaults for the rest."""
         words = text.split(".")
-        themes = [word for word in words if word in dict(THEMES)]
+        themes = [word for word in words if word in User.Theme.values]
         return cls(
             theme=themes[0] if themes else cls.theme,
             reduced_motion="still" in words,
@@ -50,22 +51,17 @@ class Look:
         words = {"still": self.reduced_motion, "patterns": self.patterns, "silent": not self.sounds}
         return ".".join([self.theme, *(word for word, said in words.items() if said)])
 
-    def keep(self, response: HttpResponse) -> None:
-        response.set_cookie(
-            COOKIE,
-            self.to_cookie(),
-            max_age=COOKIE_AGE,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
+
+def own_names() -> list[tuple[str, str]]:
+    """Each language as its speakers write it, so that one finds one's own on a page one cannot read."""
+    return [(code, get_language_info(code)["name_local"].capitalize()) for code, _name in settings.LANGUAGES]
 
 
 class DisplayForm(forms.Form):
-    """Language and look, for visitors and accounts alike."""
+    """Language and look, for visitors and accounts alike; the fields have the names of an account's."""
 
-    language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES)
-    theme = forms.ChoiceField(label=_("Theme"), choices=THEMES, widget=forms.RadioSelect)
+    language = forms.ChoiceField(label=_("Language"), choices=own_names)
+    theme = forms.ChoiceField(label=_("Theme"), choices=User.Theme.choices, widget=forms.RadioSelect)
     reduced_motion = forms.BooleanField(
         label=_("Less motion"), help_text=_("Nothing slides, turns or fades."), required=False
     )
@@ -74,17 +70,29 @@ class DisplayForm(forms.Form):
     )
     sounds = forms.BooleanField(label=_("Sounds"), required=False)
 
-    def look(self) -> Look:
-        return Look(**{f.name: self.cleaned_data[f.name] for f in fields(Look)})
-
-    @classmethod
-    def showing(cls, look: Look, language: str) -> Self:
-        return cls(initial={**asdict(look), "language": language})
+    def keep(self, request: HttpRequest, response: HttpResponse) -> None:
+        """With the account of whoever is signed in; with the browser in any case."""
+        wishes: dict[str, Any] = self.cleaned_data
+        user = request.user
+        if user.is_authenticated:
+            for name, value in wishes.items():
+                setattr(user, name, value)
+            user.save(update_fields=list(wishes))
+        look = Look(**{field.name: wishes[field.name] for field in fields(Look)})
+        for name, value in {COOKIE: look.to_cookie(), settings.LANGUAGE_COOKIE_NAME: wishes["language"]}.items():
+            response.set_cookie(
+                name,
+                value,
+                max_age=COOKIE_AGE,
+                secure=settings.SESSION_COOKIE_SECURE,
+                httponly=True,
+                samesite="Lax",
+            )
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
-    """For every template: `look`, and the themes to choose from."""
-    return {"look": Look.of(request), "themes": THEMES}
+    """For every template: `look`."""
+    return {"look": Look.of(request)}
 
 
 class LabelledField(BoundField):

@@ -148,6 +148,8 @@ SITE_URL = env_address("SITE_URL", "http://localhost:8000", ("http", "https")).r
 SITE = urlsplit(SITE_URL)
 HTTPS = SITE.scheme == "https"
 DEBUG = env_bool("DEBUG", False)
+# Who answers for this site, as its page about itself says it: a name, an address, a mail address.
+CONTACT = env("CONTACT")
 SECRET_KEY = secret_key(VAR)
 ALLOWED_HOSTS = [SITE.hostname or "localhost", *(["localhost", "127.0.0.1", "[::1]"] if not HTTPS else [])]
 
@@ -201,6 +203,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "midnight.headers.HeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -4,11 +4,20 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
+from midnight import pages
+
 # One way in for everybody, with its second factors and limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+handler500 = pages.server_error
 
 urlpatterns = [
     path("", include("games.urls")),
     path("account/", include("accounts.urls")),
+    path("about/", pages.about, name="about"),
+    path("privacy/", pages.privacy, name="privacy"),
+    path("display/", pages.display, name="display"),
+    path("offline/", pages.offline, name="offline"),
+    path("service-worker.js", pages.service_worker, name="service-worker"),
     path("admin/", admin.site.urls),
 ]

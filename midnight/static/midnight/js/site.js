@@ -1,34 +1,66 @@
-/* What every page does: small, and each page works without it. */
-
-const cookie = (name) => document.cookie.match(`(?:^|; )${name}=([^;]*)`)?.[1] ?? "";
+/* What every page does: small, and every page works without it. */
 
 // htmx speaks with the token that the forms have.
+const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]*)/)?.[1] ?? "";
 document.addEventListener("htmx:configRequest", ({ detail }) => {
-  if (detail.verb !== "get") detail.headers["X-CSRFToken"] = cookie("csrftoken");
+  if (detail.verb !== "get") detail.headers["X-CSRFToken"] = token();
 });
 
 // A form that came back with errors says so where the keyboard is.
-const showErrors = (root) => root.querySelector("[data-focus]")?.focus();
+const showErrors = (root) => root.querySelector?.("[data-focus]")?.focus();
 showErrors(document);
-document.addEventListener("htmx:afterSettle", ({ detail }) => showErrors(detail.elt));
+document.addEventListener("htmx:afterSettle", ({ target }) => showErrors(target));
 
-// Menus close with Escape and with a press elsewhere.
+// A form's errors come as a page with status 422; htmx shows it like any other.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status !== 422) return;
+  detail.shouldSwap = true;
+  detail.isError = false;
+});
+
+// A choice that is its own button: <select data-submits>, <input type="radio" data-submits>.
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-submits]")) target.form.requestSubmit();
+});
+
+// Menus close with Escape, with a press elsewhere, and when the keyboard leaves them.
 const openMenus = () => document.querySelectorAll("details.menu[open]");
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
+document.addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape") return;
   for (const menu of openMenus()) {
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
     menu.open = false;
-    menu.querySelector("summary").focus();
   }
 });
-document.addEventListener("pointerdown", (event) => {
-  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
+for (const left of ["pointerdown", "focusin"]) {
+  document.addEventListener(left, ({ target }) => {
+    for (const menu of openMenus()) if (!menu.contains(target)) menu.open = false;
+  });
+}
+
+// <button data-opens="id"> and <button data-closes="id"> for dialogs; a press beside a dialog closes it too.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-opens], [data-closes]");
+  if (button?.dataset.opens) document.getElementById(button.dataset.opens).showModal();
+  else if (button) document.getElementById(button.dataset.closes).close();
+  else if (target.matches("dialog.dialog")) target.close();
 });
 
-// <button data-opens="id"> and <button data-closes="id"> for dialogs.
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-opens], [data-closes]");
-  if (!button) return;
-  if (button.dataset.opens) document.getElementById(button.dataset.opens).showModal();
-  else document.getElementById(button.dataset.closes).close();
+// The line: what the page knows of it is said at once and taken back when it is true no longer.
+const say = (kind, said) => {
+  const words = document.querySelector(`.line .${kind}`);
+  if (words) words.hidden = !said;
+};
+const lookAtLine = () => say("cut", !navigator.onLine);
+addEventListener("offline", lookAtLine);
+addEventListener("online", lookAtLine);
+lookAtLine();
+document.addEventListener("htmx:sendError", () => say("unsent", true));
+document.addEventListener("htmx:responseError", ({ detail }) => say("fault", detail.xhr.status >= 500));
+document.addEventListener("htmx:afterOnLoad", () => {
+  say("unsent", false);
+  say("fault", false);
 });
+
+// A page of our own when the line is cut.
+navigator.serviceWorker?.register(document.body.dataset.worker);
