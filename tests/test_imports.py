@@ -20,6 +20,7 @@ LEVELS: list[list[str]] = [
         "games.apps",
         "games.sentences",
         "games.management",
+        "games.bench",
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
     ["games.table", "games.tables"],

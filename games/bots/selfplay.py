@@ -3,15 +3,25 @@
 from collections.abc import Sequence
 from hashlib import sha256
 from random import Random
+from typing import NamedTuple
 
 from games import rules
 from games.rules import Refused, State, Terms
+from games.rules.commands import Command
 from games.rules.events import Event
 
 from .bot import Bot
 from .hand import Choice
 from .prospects import Plan
 from .strengths import Strength
+
+
+class Played(NamedTuple):
+    """A command that was accepted, and when."""
+
+    seat: int
+    command: Command
+    at: int
 
 
 class SelfPlay:
@@ -21,9 +31,11 @@ class SelfPlay:
     """
 
     def __init__(self, terms: Terms, bots: Sequence[Bot]) -> None:
+        self.terms = terms
         self.bots = bots
         self.state: State = rules.blank(terms)
         self.log: list[Event] = []
+        self.played: list[Played] = []
         self.pending: dict[int, tuple[int, Choice]] = {}  # when each bot's choice is due
         for bot in bots:
             bot.see(rules.sight(self.state, bot.memory.seat))
@@ -47,7 +59,9 @@ class SelfPlay:
         try:
             happened = rules.decide(self.state, seat, choice.command, due)
         except Refused:
-            happened = ()
+            happened = ()  # somebody was faster: this bot is asked again
+        else:
+            self.played.append(Played(seat, choice.command, due))
         self._happen(happened, due)
 
     def _happen(self, happened: Sequence[Event], at: int) -> None:
