@@ -181,7 +181,8 @@ class Table:
             job = await self._jobs.get()
             try:
                 await job
-            except log.Unwritten:
+            except log.Unwritten as error:
+                logger.error("Table %s: the database did not answer: %s", self.opened.code, error)
                 self._doubtful = True
             except Exception:
                 # A fault in one game must not touch the others: its pages come back and it is loaded afresh.

@@ -4,11 +4,17 @@ import os
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import OriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "midnight.settings")
 pages = get_asgi_application()
 
-from games.routing import websocket_urlpatterns  # noqa: E402
+# Only now are the apps there.
+from django.conf import settings  # noqa: E402
 
-application = ProtocolTypeRouter({"http": pages, "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns))})
+from games.routing import websocket_urlpatterns  # noqa: E402
+from midnight.middleware import around_sockets  # noqa: E402
+
+sockets = OriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.ORIGINS)
+application = ProtocolTypeRouter({"http": pages, "websocket": around_sockets(sockets)})

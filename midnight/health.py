@@ -1,0 +1,116 @@
+"""Does everything the site stands on answer? And how is it doing? For machines that watch."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from hmac import compare_digest
+from typing import Any
+
+import redis
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import connection
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT = "midnight:heartbeat"
+# Beat sends a heartbeat every few seconds (CELERY_BEAT_SCHEDULE): after three that are missing the worker is ill.
+OLDEST_HEARTBEAT = 3 * settings.HEARTBEAT_SECONDS
+# The longest that one part may take to answer.
+PATIENCE = 2.0
+
+LOOPBACK = {"127.0.0.1", "::1"}
+HEARTBEAT_AGE = Gauge("midnight_worker_heartbeat_age_seconds", "Since the worker last worked; -1 when nobody knows.")
+
+
+class Ill(Exception):
+    """What is wrong with a part, in a sentence without secrets."""
+
+
+def beat() -> None:
+    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE) as client:
+        client.set(HEARTBEAT, time.time())
+
+
+def ask_database() -> None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            cursor.fetchone()
+    finally:
+        connection.close()
+
+
+async def database() -> None:
+    # Not in the thread that other requests share: it may be waiting for the same database.
+    await sync_to_async(ask_database, thread_sensitive=False)()
+
+
+async def heartbeat_age() -> float | None:
+    """Seconds since the worker last worked, None if it never did."""
+    async with redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE, retry=None) as client:
+        last = await client.get(HEARTBEAT)
+    return None if last is None else max(0.0, time.time() - float(last))
+
+
+async def ask_redis() -> None:
+    async with redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE, retry=None) as client:
+        await client.ping()
+
+
+async def worker() -> None:
+    try:
+        age = await heartbeat_age()
+    except redis.RedisError:
+        raise Ill("nobody knows: Redis does not answer") from None
+    if age is None:
+        raise Ill("no heartbeat yet")
+    if age > OLDEST_HEARTBEAT:
+        raise Ill(f"its last heartbeat is {age:.0f} s old")
+
+
+PARTS: dict[str, Callable[[], Awaitable[None]]] = {"database": database, "redis": ask_redis, "worker": worker}
+
+
+async def examine(name: str, ask: Callable[[], Awaitable[None]]) -> str:
+    """ "ok", or what is wrong. The whole error is for the log, not for whoever asks."""
+    try:
+        await asyncio.wait_for(ask(), PATIENCE)
+    except TimeoutError:
+        return f"no answer within {PATIENCE:g} s"
+    except Ill as illness:
+        return str(illness)
+    except Exception as error:
+        logger.warning("%s is ill: %s", name, error)
+        return "does not answer"
+    return "ok"
+
+
+async def healthz(request: HttpRequest) -> JsonResponse:
+    """200 when every part answers, 503 with what is wrong."""
+    found = dict(zip(PARTS, await asyncio.gather(*(examine(*part) for part in PARTS.items())), strict=True))
+    well = all(answer == "ok" for answer in found.values())
+    return JsonResponse({"ok": well, **found}, status=200 if well else 503, headers={"Cache-Control": "no-store"})
+
+
+def may_read_metrics(request: HttpRequest) -> bool:
+    """Who knows METRICS_TOKEN; without one, who asks from this machine and not through a proxy."""
+    if settings.METRICS_TOKEN:
+        return compare_digest(request.headers.get("Authorization", ""), f"Bearer {settings.METRICS_TOKEN}")
+    forwarded = any(name in request.headers for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded"))
+    return request.META.get("REMOTE_ADDR") in LOOPBACK and not forwarded
+
+
+async def metrics(request: HttpRequest) -> HttpResponse:
+    """This process's figures in Prometheus's format; every web process has its own."""
+    if not may_read_metrics(request):
+        raise Http404
+    try:
+        age: Any = await asyncio.wait_for(heartbeat_age(), PATIENCE)
+    except (redis.RedisError, OSError, TimeoutError):
+        age = None
+    HEARTBEAT_AGE.set(-1 if age is None else age)
+    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,94 @@
+"""Log lines: one JSON object each in production, one readable line in a terminal, and no secret in either."""
+
+import json
+import logging
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+
+# Which request, socket or task a line belongs to.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+# What a log call may add to its line (extra=…), in this order.
+FACTS = ("method", "view", "status", "ms", "user", "task")
+
+HIDDEN = "[hidden]"
+SECRETS = [
+    # user:password@ in an address
+    (re.compile(r"(?<=://)[^\s/@]*@"), f"{HIDDEN}@"),
+    (re.compile(r"[^\s@<>()\[\]\"',;:=]+@[^\s@<>()\[\]\"',;:=]+\.[A-Za-z]{2,}"), HIDDEN),
+    # PostgreSQL quotes the row that it refuses.
+    (re.compile(r"(?<=\)=\()[^)]*(?=\))"), HIDDEN),
+    (re.compile(r"(Failing row contains )\(.*?\)", re.DOTALL), rf"\1({HIDDEN})"),
+    (
+        re.compile(
+            r"(?i)((?:password|passwd|secret|secret_key|token|csrf\w*|session\w*|cookie|authorization|api_?key)"
+            r"[\"']?\s*[:=]\s*[\"']?)(?:(?:bearer|basic|token)\s+)?[^\s\"',;&)}]+"
+        ),
+        rf"\1{HIDDEN}",
+    ),
+]
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+@contextmanager
+def belonging_to(name: str) -> Iterator[None]:
+    """Every line logged inside carries this id, and so do the tasks that are sent."""
+    before = request_id.set(name)
+    try:
+        yield
+    finally:
+        request_id.reset(before)
+
+
+def without_secrets(text: str) -> str:
+    for pattern, replacement in SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class SafeFormatter(logging.Formatter):
+    """What both formats share: the sentence and its traceback without secrets, and without the paths of requests,
+    where one-time links are found.
+    """
+
+    def sentence(self, record: logging.LogRecord) -> str:
+        text = record.getMessage()
+        request = getattr(record, "request", None)
+        if path := getattr(request, "path", ""):
+            route = getattr(getattr(request, "resolver_match", None), "route", None)
+            text = text.replace(path, f"/{route}" if route is not None else HIDDEN) if path != "/" else text
+        return without_secrets(text)
+
+    def trace(self, record: logging.LogRecord) -> str:
+        return without_secrets(self.formatException(record.exc_info)) if record.exc_info else ""
+
+
+class JsonFormatter(SafeFormatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": self.sentence(record),
+            "request_id": request_id.get(),
+        }
+        line |= {name: getattr(record, name) for name in FACTS if hasattr(record, name)}
+        if trace := self.trace(record):
+            line["trace"] = trace
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class TextFormatter(SafeFormatter):
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        line = f"{time} {record.levelname:<7} {self.sentence(record)}"
+        if name := request_id.get():
+            line += f"  [{name}]"
+        return "\n".join(filter(None, [line, self.trace(record)]))

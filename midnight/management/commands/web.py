@@ -1,0 +1,53 @@
+"""One web process."""
+
+import asyncio
+from argparse import ArgumentParser
+from typing import Any
+
+import uvloop
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+# What a page sends over a socket is a line, never a document.
+LONGEST_MESSAGE = 4096
+
+
+class Command(BaseCommand):
+    help = (
+        "Serve pages and sockets: Daphne on uvloop, with our limits. Behind a proxy run as many of these as you like."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--port", type=int, help="a TCP port on this machine")
+        where.add_argument("--socket", help="the path of a unix socket")
+        where.add_argument("--fd", type=int, help="a socket that is open already")
+        parser.add_argument("--bind", default="127.0.0.1", help="the address that --port is opened on")
+
+    def handle(self, *_: Any, port: int | None, socket: str | None, fd: int | None, bind: str, **__: Any) -> None:
+        if settings.VALKEY_SOCKET and not settings.VALKEY_SOCKET.exists():
+            raise CommandError("No Redis: set REDIS_URL, or run the whole site with `manage.py up`.")
+
+        # Daphne takes the loop that the policy makes when it is imported, not when it runs.
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+        from daphne.endpoints import build_endpoint_description_strings
+        from daphne.server import Server
+
+        from midnight.asgi import application
+
+        address = {"host": bind, "port": port} if port is not None else {}
+        server = Server(
+            application,
+            endpoints=build_endpoint_description_strings(**address, unix_socket=socket, file_descriptor=fd),
+            http_timeout=60,
+            websocket_connect_timeout=5,
+            websocket_max_message_size=LONGEST_MESSAGE,
+            websocket_max_frame_size=LONGEST_MESSAGE,
+            # The proxy says who came; nobody else is believed.
+            proxy_forwarded_address_header="X-Real-IP" if settings.BEHIND_PROXY else None,
+            proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.BEHIND_PROXY else None,
+            server_name="",
+        )
+        server.run()
+        if server.abort_start:
+            raise CommandError("The web process could not listen: see above.")

@@ -1,0 +1,93 @@
+"""What surrounds every request and socket: an id, a line in the log, a measurement, two more shut doors."""
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+from prometheus_client import Counter, Histogram, disable_created_metrics
+
+from midnight.logs import belonging_to, new_id
+
+logger = logging.getLogger("midnight.requests")
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+REQUESTS = Counter("midnight_requests_total", "Requests answered.", ["view", "method", "status"])
+SECONDS = Histogram(
+    "midnight_request_seconds",
+    "Time from a request's arrival to its answer.",
+    ["view"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+# Counted, but not worth a line each.
+QUIET = {"healthz", "metrics", "static"}
+PROXY_ID = re.compile(r"[0-9A-Za-z-]{8,64}")
+
+HEADERS = {
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+Answer = Callable[[HttpRequest], HttpResponseBase]
+AsyncAnswer = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+
+
+def id_for(given: str) -> str:
+    """The id our proxy gave a request, or a new one; what strangers send is not taken."""
+    return given if settings.BEHIND_PROXY and PROXY_ID.fullmatch(given) else new_id()
+
+
+def view_of(request: HttpRequest) -> str:
+    """A name out of few: an address may hold anything, one-time links too."""
+    if match := request.resolver_match:
+        return match.view_name or match.route
+    return "static" if request.path.startswith(settings.STATIC_URL) else "none"
+
+
+def finish(request: HttpRequest, response: HttpResponseBase, name: str, began: float) -> HttpResponseBase:
+    took = time.perf_counter() - began
+    view = view_of(request)
+    method = request.method if request.method in METHODS else "other"
+    REQUESTS.labels(view, method, response.status_code).inc()
+    SECONDS.labels(view).observe(took)
+    if view not in QUIET:
+        facts = {"method": method, "view": view, "status": response.status_code, "ms": round(took * 1000, 1)}
+        level = logging.WARNING if response.status_code >= 500 else logging.INFO
+        logger.log(level, "%s %s %s in %.0f ms", method, view, response.status_code, facts["ms"], extra=facts)
+    response["X-Request-ID"] = name
+    for header, value in HEADERS.items():
+        response.setdefault(header, value)
+    return response
+
+
+@sync_and_async_middleware
+def around_requests(get_response: Any) -> Answer | AsyncAnswer:
+    """The outermost middleware: gives a request its id, and logs, counts and measures its answer."""
+
+    async def in_the_loop(request: HttpRequest) -> HttpResponseBase:
+        name, began = id_for(request.headers.get("X-Request-ID", "")), time.perf_counter()
+        with belonging_to(name):
+            return finish(request, await get_response(request), name, began)
+
+    def in_a_thread(request: HttpRequest) -> HttpResponseBase:
+        name, began = id_for(request.headers.get("X-Request-ID", "")), time.perf_counter()
+        with belonging_to(name):
+            return finish(request, get_response(request), name, began)
+
+    return in_the_loop if iscoroutinefunction(get_response) else in_a_thread
+
+
+def around_sockets(application: Any) -> Any:
+    """The same id for everything that a socket's consumer logs."""
+
+    async def with_id(scope: Any, receive: Any, send: Any) -> None:
+        with belonging_to(new_id()):
+            await application(scope, receive, send)
+
+    return with_id

@@ -1,0 +1,115 @@
+"""`manage.py up` in a process of its own, with a folder and a port of its own."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OURS = ("SITE_URL", "SECRET_KEY", "REDIS_URL", "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE", "MIDNIGHT_VAR")
+
+
+def clean_environment(**settings: str) -> dict[str, str]:
+    """The environment without any setting of the tests', plus these."""
+    return {**{name: value for name, value in os.environ.items() if name not in OURS}, **settings}
+
+
+def manage(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "manage.py", *words],
+        cwd=ROOT,
+        env=clean_environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def eventually(condition: Callable[[], Any], within: float = 15) -> Any:
+    """What the condition answers as soon as that is true; an AssertionError if it takes too long."""
+    end = time.monotonic() + within
+    while not (answer := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+    return answer
+
+
+class Up:
+    def __init__(self, folder: Path, *words: str, port: int | None = None, **settings: str) -> None:
+        self.port = port or free_port()
+        self.output = folder / "output"
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, ROOT / "manage.py", "up", "--port", str(self.port), *words],
+                cwd=ROOT,
+                env=clean_environment(MIDNIGHT_VAR=str(folder / "var"), **settings),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def until_open(self) -> "Up":
+        eventually(lambda: "Ctrl-C stops it" in self.said() or self.process.poll() is not None, within=60)
+        assert self.process.poll() is None, self.said()
+        return self
+
+    def children(self) -> dict[str, psutil.Process]:
+        """By name: valkey, web, worker, beat."""
+        found = {}
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            words = process.cmdline()
+            name = next((name for name in ("web", "worker", "beat") if name in words), "valkey")
+            found[name] = process
+        return found
+
+    def get(self, path: str = "/", **headers: str) -> tuple[int, dict[str, str], str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read().decode()
+        finally:
+            connection.close()
+
+    def health(self) -> tuple[int, dict[str, Any]]:
+        status, _, body = self.get("/healthz")
+        return status, json.loads(body)
+
+    def one_time_password(self) -> str | None:
+        found = re.search(r"one-time password (\S+)", self.said())
+        return found[1] if found else None
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+@contextmanager
+def running(*words: str, folder: Path | None = None, **options: Any) -> Iterator[Up]:
+    with tempfile.TemporaryDirectory(prefix="midnight-up-") as temporary:
+        site = Up(folder or Path(temporary), *words, **options)
+        try:
+            yield site.until_open()
+        finally:
+            if site.process.poll() is None:
+                site.end()

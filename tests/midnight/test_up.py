@@ -1,0 +1,144 @@
+"""`manage.py up`: the whole site in one command, and nothing left of it afterwards."""
+
+import os
+import signal
+import socket
+import stat
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.midnight.running import Up, eventually, free_port, manage, running
+
+pytestmark = pytest.mark.slow
+
+
+def test_it_says_what_it_does_and_prints_the_address_once_the_site_answers() -> None:
+    with running() as site:
+        said = site.said()
+        assert "Preparing the database (SQLite)" in said
+        assert "Starting Valkey, the web process, the worker and beat." in said
+        assert f"Midnight is open at http://localhost:{site.port}" in said
+        assert site.get("/")[0] == 200
+        assert set(site.children()) == {"valkey", "web", "worker", "beat"}
+
+
+def test_a_second_start_is_warm_and_shows_no_password_again(tmp_path: Path) -> None:
+    with running(folder=tmp_path) as site:
+        assert site.one_time_password()
+    began = time.monotonic()
+    with running(folder=tmp_path) as site:
+        took = time.monotonic() - began
+        assert site.one_time_password() is None
+        assert "Preparing" not in site.said()
+        assert "Collecting" not in site.said()
+    assert took < 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_is_left_of_it(number: signal.Signals, tmp_path: Path) -> None:
+    with running(folder=tmp_path) as site:
+        children = site.children().values()
+        code = site.end(number)
+        assert code == (-signal.SIGKILL if number == signal.SIGKILL else 0)
+        gone, left = psutil.wait_procs(list(children), timeout=3)
+        assert not left
+        assert len(gone) == 4
+    with running(folder=tmp_path, port=site.port) as again:
+        assert again.get("/")[0] == 200
+
+
+def test_a_signal_while_it_starts_stops_it_too(tmp_path: Path) -> None:
+    site = Up(tmp_path)
+    eventually(lambda: "Starting" in site.said())
+    children = site.children().values()
+    assert site.end(signal.SIGINT) == 0
+    assert not psutil.wait_procs(list(children), timeout=3)[1]
+    assert "Traceback" not in site.said()
+
+
+@pytest.mark.parametrize("name", ["valkey", "web", "worker", "beat"])
+def test_the_death_of_a_child_is_said_and_ends_it_all(name: str) -> None:
+    with running() as site:
+        children = site.children()
+        children[name].kill()
+        assert site.process.wait(20) == 1
+        said = {"valkey": "Valkey", "web": "The web process", "worker": "The worker", "beat": "Beat"}[name]
+        assert f"{said} was killed by SIGKILL." in site.said()
+        assert not psutil.wait_procs(list(children.values()), timeout=3)[1]
+
+
+def test_a_second_one_on_the_same_data_is_told_who_runs_already(tmp_path: Path) -> None:
+    with running(folder=tmp_path) as site:
+        second = manage("up", "--port", str(free_port()), MIDNIGHT_VAR=str(tmp_path / "var"))
+        assert second.returncode == 1
+        assert "already runs" in second.stderr
+        assert f"process {site.process.pid}, http://localhost:{site.port}" in second.stderr
+        assert site.get("/")[0] == 200
+
+
+def test_two_with_data_of_their_own_run_side_by_side() -> None:
+    with running() as one, running() as other:
+        assert one.get("/")[0] == other.get("/")[0] == 200
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = manage("up", "--port", str(port), MIDNIGHT_VAR=str(tmp_path))
+    assert done.returncode == 1
+    assert f"Port {port} is taken: choose another one with --port." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("word", ["0", "65536", "-1", "eighty", ""])
+def test_a_port_that_is_none_is_refused(word: str) -> None:
+    done = manage("up", f"--port={word}")
+    assert done.returncode == 2
+    assert f"a port is a number from 1 to 65535, not {word!r}" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["", "x1Y2-z3W4_" * 6])
+def test_a_folder_that_cannot_be_written_is_named(key: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    done = manage("up", MIDNIGHT_VAR=str(tmp_path / "file"), SECRET_KEY=key)
+    assert done.returncode == 1
+    assert str(tmp_path / "file") in done.stderr
+    assert "cannot be written" in done.stderr
+    assert "MIDNIGHT_VAR" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_somebody_elses_folder_for_the_socket_is_not_used(tmp_path: Path) -> None:
+    site = Up(tmp_path, TMPDIR=str(tmp_path))
+    site.until_open()
+    address = next(tmp_path.glob("midnight-*"))
+    assert stat.S_IMODE(address.stat().st_mode) == 0o700
+    site.end()
+    assert not address.exists()
+    address.mkdir(mode=0o755)
+    done = manage("up", "--port", str(site.port), MIDNIGHT_VAR=str(tmp_path / "var"), TMPDIR=str(tmp_path))
+    assert done.returncode == 1
+    assert f"{address} is somebody else's" in done.stderr
+
+
+def test_a_database_that_does_not_answer_is_said(tmp_path: Path) -> None:
+    done = manage(
+        "up",
+        "--port",
+        str(free_port()),
+        MIDNIGHT_VAR=str(tmp_path),
+        DATABASE_URL=f"postgres://me:hushhush@127.0.0.1:{free_port()}/midnight",
+    )
+    assert done.returncode == 1
+    assert "The database does not answer" in done.stderr
+    assert "hushhush" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_in_a_terminal_reaches_the_children_through_it_alone() -> None:
+    with running() as site:
+        groups = {process.pid: os.getpgid(process.pid) for process in site.children().values()}
+        assert all(pid == group for pid, group in groups.items())
