@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from allauth.account.internal.flows.email_verification import send_verification_email_for_user
 from allauth.account.utils import complete_signup, get_login_redirect_url, get_next_redirect_url, perform_login
 from allauth.account.views import LoginView
 from allauth.decorators import rate_limit
@@ -79,6 +80,7 @@ def claim(request: HttpRequest) -> HttpResponse:
         except ValidationError as refused:
             form.add_error("name", refused)
         else:
+            send_verification_email_for_user(request, guest)
             messages.success(request, gettext("Welcome, %(name)s. Your games are yours.") % {"name": guest.name})
             return redirect(get_next_redirect_url(request) or "accounts:settings")
     return render(request, "accounts/claim.html", {"form": form, "next": get_next_redirect_url(request)})

@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account import signals as account
 from allauth.mfa import signals as mfa
+from allauth.mfa.models import Authenticator
 from django.dispatch import receiver
 from django.http import HttpRequest
 
@@ -29,10 +30,16 @@ def mail_changed(sender: object, email_address: Any, **kwargs: Any) -> None:
 
 
 @receiver(mfa.authenticator_added)
-def factor_added(sender: object, user: User, **kwargs: Any) -> None:
-    Trace.objects.create(user=user, what=Trace.What.FACTOR_ADDED)
+def factor_added(sender: object, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    note(user, authenticator, Trace.What.FACTOR_ADDED)
 
 
 @receiver(mfa.authenticator_removed)
-def factor_removed(sender: object, user: User, **kwargs: Any) -> None:
-    Trace.objects.create(user=user, what=Trace.What.FACTOR_REMOVED)
+def factor_removed(sender: object, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    note(user, authenticator, Trace.What.FACTOR_REMOVED)
+
+
+def note(user: User, authenticator: Authenticator, what: Trace.What) -> None:
+    """Recovery codes come and go with the factor that they stand in for."""
+    if authenticator.type != Authenticator.Type.RECOVERY_CODES:
+        Trace.objects.create(user=user, what=what)

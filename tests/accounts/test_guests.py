@@ -1,0 +1,133 @@
+"""Guests come in with one click, and keep what they have when they take a name."""
+
+import pytest
+from django.core.mail import EmailMessage
+from django.test import Client
+
+from accounts import guests, signals
+from accounts.models import EndedSession, TakenName, Trace, User
+from accounts.sessions import EndWatch
+from tests.accounts.conftest import PASSWORD, committing, is_signed_in
+
+pytestmark = pytest.mark.django_db
+CLAIM = "/account/claim/"
+FORM = {"name": "Irma Vep", "password": PASSWORD, "mail": ""}
+
+
+@pytest.fixture
+def guest_client() -> Client:
+    client = Client()
+    assert client.post("/account/guest/")["Location"] == "/"
+    return client
+
+
+def test_one_click_and_one_is_in_under_a_guests_name(guest_client: Client) -> None:
+    guest = User.objects.get()
+    assert guest.is_guest
+    assert guest.name.startswith("Guest ")
+    assert guest.name in guest_client.get("/account/").content.decode()
+
+
+def test_the_click_is_a_post(client: Client) -> None:
+    assert client.get("/account/guest/").status_code == 405
+    assert Client(enforce_csrf_checks=True).post("/account/guest/").status_code == 403
+    assert not User.objects.exists()
+
+
+def test_a_second_click_makes_no_second_guest(guest_client: Client) -> None:
+    guest_client.post("/account/guest/")
+    assert User.objects.count() == 1
+
+
+def test_an_address_makes_ten_guests_in_ten_minutes_at_most() -> None:
+    statuses = [Client().post("/account/guest/").status_code for _ in range(11)]
+    assert statuses == [302] * 10 + [429]
+    assert User.objects.count() == 10
+    assert Client(REMOTE_ADDR="10.0.0.2").post("/account/guest/").status_code == 302
+
+
+def test_a_guest_becomes_a_named_account_with_row_session_and_sockets(guest_client: Client) -> None:
+    guest = User.objects.get()
+    key, epoch = guest_client.session.session_key, guest.session_epoch
+    watch = EndWatch()
+    assert guest_client.post(CLAIM, FORM)["Location"] == "/account/"
+    named = User.objects.get()
+    assert (named.pk, named.name, named.is_guest) == (guest.pk, "Irma Vep", False)
+    # Nothing that a socket hangs on has changed: its key, its person, their epoch; and no end was told.
+    assert guest_client.session.session_key == key
+    assert named.session_epoch == epoch
+    assert watch.look() == []
+    assert is_signed_in(guest_client)
+    assert Client().post("/account/sign-in/", {"login": "irma vep", "password": PASSWORD}).status_code == 302
+
+
+def test_a_claim_is_told_and_remembered(guest_client: Client, django_capture_on_commit_callbacks: object) -> None:
+    heard: list[tuple[str, str]] = []
+
+    def hear(user: User, old: str, **kwargs: object) -> None:
+        heard.append((user.name, old))
+
+    guest = User.objects.get()
+    old = guest.name
+    signals.named.connect(hear)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+            guests.claim(guest, "Irma Vep", PASSWORD)
+    finally:
+        signals.named.disconnect(hear)
+    assert heard == [("Irma Vep", old)]
+    assert guest.traces.get().what == Trace.What.NAMED
+    assert not TakenName.objects.is_free("Irma Vep")
+
+
+def test_a_claim_with_a_taken_name_changes_nothing(guest_client: Client, alice: User) -> None:
+    answer = guest_client.post(CLAIM, {**FORM, "name": "A1ice"})
+    assert "taken" in answer.content.decode()
+    guest = User.objects.exclude(pk=alice.pk).get()
+    assert guest.is_guest
+    assert not guest.has_usable_password()
+    assert is_signed_in(guest_client)
+
+
+@committing
+def test_a_mail_address_given_with_the_claim_gets_its_letter(
+    guest_client: Client, mailoutbox: list[EmailMessage]
+) -> None:
+    guest_client.post(CLAIM, {**FORM, "mail": "irma@example.org"})
+    assert [letter.to for letter in mailoutbox] == [["irma@example.org"]]
+    assert "/account/mail/confirm/" in mailoutbox[0].body
+
+
+def test_a_named_account_cannot_be_claimed(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    assert client.post(CLAIM, FORM)["Location"] == "/account/"
+    with pytest.raises(ValueError, match="has a name already"):
+        guests.claim(alice, "Irma Vep", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "page", ["name/", "mail/", "password/", "security/", "security/app/", "security/passkeys/add/"]
+)
+def test_what_needs_a_named_account_shows_a_guest_how_to_get_one(guest_client: Client, page: str) -> None:
+    assert guest_client.get(f"/account/{page}")["Location"] == CLAIM
+
+
+def test_a_guest_who_signs_up_keeps_what_they_have(guest_client: Client) -> None:
+    assert guest_client.get("/account/sign-up/")["Location"] == CLAIM
+
+
+def test_a_guest_who_signs_in_elsewhere_is_asked_first(guest_client: Client, alice: User) -> None:
+    page = guest_client.get("/account/sign-in/").content.decode()
+    assert "You are a guest" in page
+    guest_client.post("/account/sign-in/", {"login": "Alice", "password": PASSWORD})
+    assert "Guest" in guest_client.get("/account/").content.decode()
+    guest_client.post("/account/sign-out/", {"next": "/account/sign-in/"})
+    guest_client.post("/account/sign-in/", {"login": "Alice", "password": PASSWORD})
+    assert "Alice" in guest_client.get("/account/").content.decode()
+
+
+def test_leaving_a_guest_ends_its_sockets(guest_client: Client) -> None:
+    watch, key = EndWatch(), guest_client.session.session_key
+    guest_client.post("/account/sign-out/")
+    (end,) = watch.look()
+    assert (end.session_key, end.reason) == (key, EndedSession.Reason.SIGNED_OUT)
