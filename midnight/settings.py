@@ -216,9 +216,6 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": HEARTBEAT_SECONDS,
         "options": {"expires": HEARTBEAT_SECONDS},
     },
-}
-
-CELERY_BEAT_SCHEDULE = {
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }
 
