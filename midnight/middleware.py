@@ -1,4 +1,4 @@
-"""What surrounds every request and socket: an id, a line in the log, a measurement, two more shut doors."""
+"""What surrounds every request and socket: an id, a line in the log and a measurement."""
 
 import logging
 import re
@@ -29,18 +29,13 @@ METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 QUIET = {"healthz", "metrics", "static"}
 PROXY_ID = re.compile(r"[0-9A-Za-z-]{8,64}")
 
-HEADERS = {
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
-}
-
 Answer = Callable[[HttpRequest], HttpResponseBase]
 AsyncAnswer = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 
 def id_for(given: str) -> str:
     """The id our proxy gave a request, or a new one; what strangers send is not taken."""
-    return given if settings.BEHIND_PROXY and PROXY_ID.fullmatch(given) else new_id()
+    return given if settings.TRUSTED_PROXIES and PROXY_ID.fullmatch(given) else new_id()
 
 
 def view_of(request: HttpRequest) -> str:
@@ -61,8 +56,6 @@ def finish(request: HttpRequest, response: HttpResponseBase, name: str, began: f
         level = logging.WARNING if response.status_code >= 500 else logging.INFO
         logger.log(level, "%s %s %s in %.0f ms", method, view, response.status_code, facts["ms"], extra=facts)
     response["X-Request-ID"] = name
-    for header, value in HEADERS.items():
-        response.setdefault(header, value)
     return response
 
 

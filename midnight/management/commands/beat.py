@@ -1,0 +1,17 @@
+"""The one process that sends jobs when their time comes."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from midnight import stack
+from midnight.celery import app
+
+
+class Command(BaseCommand):
+    help = "Send the jobs of CELERY_BEAT_SCHEDULE when their time comes. Run exactly one of these."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        stack.require_redis()
+        app.Beat(schedule=str(settings.VAR / "beat"), quiet=True).run()
