@@ -1,12 +1,11 @@
 """`verify FILE…`: is this a game that was really played by the rules?"""
 
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from games.rules.documents import MOST_BYTES, Misread, parse
 from games.rules.judge import judge
@@ -18,9 +17,9 @@ WRONG_USAGE = 2
 
 class Command(BaseCommand):
     help = "Judges game records: one line on stdout for each fault, exit status 1 if there is any."
-    requires_system_checks: list[str] = []
+    requires_system_checks = ()
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "files",
             nargs="+",
