@@ -22,8 +22,10 @@ class Luck:
     remove: int = 0
     crash: int = 0
     void: int = 0
+    doze: int = 0  # everybody at once, until the clock acts
     sleepy: tuple[int, ...] = ()  # seats that never do anything
     dreamy: tuple[int, ...] = ()  # seats that forget what they have in their hand
+    step_ms: int = 250  # of a search, at most from one thing to the next
 
 
 @dataclass
@@ -91,13 +93,15 @@ def random_game(terms: Terms, seed: int, luck: Luck | None = None) -> Game:
 def _step(game: Game, rng: random.Random, luck: Luck, at: int) -> int:
     """One thing happens, or only time passes."""
     state = game.state
-    at += rng.randint(0, 250 if state.phase == "search" else 3_000)
+    at += rng.randint(0, luck.step_ms if state.phase == "search" else 3_000)
     if rng.randrange(1_000) < luck.crash:
         lost = rng.randint(2_001, 30_000)
         at = max(at, state.at + lost)
         game.happen(resume(state, lost, at))
         return at
     due = wake_at(state)
+    if luck.doze and due is not None and rng.randrange(1_000) < luck.doze:
+        at = max(at, due)
     if due is not None and due <= at:
         at = max(state.at, due + rng.randint(0, 300))
         game.happen(tick(state, at))
