@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts import guests, signing
+from accounts import guests, signals, signing
 from accounts.forms import SignUpForm
 from accounts.models import User
 
@@ -36,6 +36,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         except ValidationError as refused:
             form.add_error("name", refused)
         else:
+            signals.joined.send(User, user=user, request=request)
             response: HttpResponse = complete_signup(request, user, None, get_next_redirect_url(request))
             messages.success(request, gettext("Welcome, %(name)s.") % {"name": user.name})
             return response
@@ -58,6 +59,7 @@ def come_as_guest(request: HttpRequest) -> HttpResponse:
     if not isinstance(request.user, AnonymousUser):
         return redirect(get_login_redirect_url(request))
     guest = User.objects.create_guest(language=get_language() or "")
+    signals.joined.send(User, user=guest, request=request)
     response: HttpResponse = perform_login(request, guest, redirect_url=get_next_redirect_url(request))
     return response
 

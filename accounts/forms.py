@@ -1,24 +1,18 @@
 """What people fill in. Labels, hints and autofill words; the rules are in the modules that the views call."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from allauth.account import forms as allauth_forms
 from allauth.mfa.base import forms as factor_forms
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
 from django import forms
-from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from accounts import looks, resets
 from accounts.models import TakenName, User
-
-if TYPE_CHECKING:
-    FormOfUser = forms.ModelForm[User]
-else:
-    FormOfUser = forms.ModelForm
 
 LONGEST_PASSWORD = 128
 PASSWORD_HINT = _("At least 10 characters. Three words in a row are easy to keep and hard to guess.")
@@ -189,27 +183,6 @@ class NameForm(forms.Form):
         field = self.fields["name"]
         assert isinstance(field, NameField)
         field.holder = user
-
-
-class PreferencesForm(FormOfUser):
-    """How the site looks and sounds to its owner."""
-
-    language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES)
-
-    class Meta:
-        model = User
-        fields = ("language", "theme", "reduced_motion", "patterns", "sounds")
-        widgets = {"theme": forms.RadioSelect}
-        labels = {
-            "theme": _("Theme"),
-            "reduced_motion": _("Less motion"),
-            "patterns": _("Stronger patterns"),
-            "sounds": _("Sounds"),
-        }
-        help_texts = {
-            "reduced_motion": _("Nothing slides, turns or fades."),
-            "patterns": _("Places differ by pattern as clearly as by colour."),
-        }
 
 
 class DeleteForm(forms.Form):

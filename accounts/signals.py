@@ -1,7 +1,8 @@
 """What happens to people, told to whoever has to act on it.
 
 `signed_out`, `suspended`, `renamed` and `named` are sent after the commit, and a receiver that fails stops nobody.
-`deleted` is sent within the transaction, so that a person and what other apps keep of them go together or not at all.
+`joined` is sent within the request that makes somebody, before they see anything. `deleted` is sent within the
+transaction, so that a person and what other apps keep of them go together or not at all.
 """
 
 import logging
@@ -13,6 +14,7 @@ from django.dispatch import Signal
 
 log = logging.getLogger(__name__)
 
+joined = Signal()  # user, request. Somebody is new, named or a guest.
 signed_out = Signal()  # ended: EndedSession. Sessions, and the sockets that hang on them, are over.
 suspended = Signal()  # user, until. Their sessions have ended too.
 renamed = Signal()  # user, old. Whoever shows the name shows the new one from now on.

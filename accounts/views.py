@@ -1,10 +1,12 @@
-"""A person's own pages: how the site looks, their name, their sessions, their data, and leaving."""
+"""A person's own pages: their name, their sessions, their data, and leaving. How the site looks is `display`."""
 
 import json
 
 from allauth.account.adapter import get_adapter
 from allauth.account.decorators import reauthentication_required
+from allauth.account.models import EmailAddress
 from allauth.decorators import rate_limit
+from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.internal.auth import begin_registration
 from allauth.mfa.webauthn.views import AddWebAuthnView, EditWebAuthnView, RemoveWebAuthnView
 from allauth.usersessions.models import UserSession
@@ -14,12 +16,12 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from accounts import browsers, closing, export, names, sessions
-from accounts.forms import DeleteForm, NameForm, PreferencesForm
+from accounts.forms import DeleteForm, NameForm
 from accounts.models import EndedSession, Trace, User
 
 
@@ -35,13 +37,16 @@ def first_sentence(refused: ValidationError) -> str:
 
 @login_required
 def settings(request: HttpRequest) -> HttpResponse:
-    form = PreferencesForm(request.POST or None, instance=me(request), initial={"language": translation.get_language()})
-    if form.is_valid():
-        user = form.save()
-        with translation.override(user.language):
-            messages.success(request, gettext("Your settings are kept."))
-        return redirect("accounts:settings")
-    return render(request, "accounts/settings.html", {"form": form})
+    """The way to everything about oneself, each with how it stands."""
+    user = me(request)
+    factors = Authenticator.objects.filter(user=user)
+    context = {
+        "mail": EmailAddress.objects.filter(user=user).order_by("-verified", "pk").first(),
+        "passkeys": factors.filter(type=Authenticator.Type.WEBAUTHN).count(),
+        "has_app": factors.filter(type=Authenticator.Type.TOTP).exists(),
+        "session_count": len(sessions.listed(user)),
+    }
+    return render(request, "accounts/settings.html", context)
 
 
 @login_required
@@ -160,7 +165,7 @@ def delete(request: HttpRequest) -> HttpResponse:
             messages.success(request, gettext("Your account is deleted. Farewell."))
             return redirect("games:home")
     context = {"delete_form": form, "grace": closing.GRACE.days}
-    return render(request, "accounts/data.html", context, status=422)
+    return render(request, "accounts/data.html", context)
 
 
 # Passkeys -------------------------------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 """How the site looks to the person who asked for a page: theme, motion, patterns, sounds; and how forms are drawn."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from django import forms
 from django.conf import settings
+from django.dispatch import receiver
 from django.forms.boundfield import BoundField
 from django.forms.renderers import TemplatesSetting
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
+from accounts import signals
 from accounts.models import User
 
 COOKIE = "look"
@@ -50,6 +52,15 @@ class Look:
     def to_cookie(self) -> str:
         words = {"still": self.reduced_motion, "patterns": self.patterns, "silent": not self.sounds}
         return ".".join([self.theme, *(word for word, said in words.items() if said)])
+
+
+@receiver(signals.joined)
+def take_along(sender: object, user: User, request: HttpRequest, **kwargs: Any) -> None:
+    """Whoever joins keeps what they chose as a visitor."""
+    wishes = asdict(Look.from_cookie(request.COOKIES.get(COOKIE, "")))
+    for name, value in wishes.items():
+        setattr(user, name, value)
+    user.save(update_fields=list(wishes))
 
 
 def own_names() -> list[tuple[str, str]]:

@@ -143,7 +143,7 @@ def test_nothing_of_the_person_is_left_but_a_row_with_a_pseudonym(alice: User) -
 def test_deleting_on_the_page_takes_ones_name_and_happens_at_once(alice: User) -> None:
     client, watch = signed_in(alice), EndWatch()
     refused = client.post(f"{DATA}delete/", {"name": "Bob"})
-    assert refused.status_code == 422
+    assert refused.status_code == 200
     assert "Nothing was deleted" in refused.content.decode()
     assert is_signed_in(client)
     assert client.post(f"{DATA}delete/", {"name": "ALICE"})["Location"] == "/"

@@ -10,10 +10,10 @@ from django.test import Client
 
 from accounts.models import User
 from midnight.settings import mail
-from tests.accounts.conftest import committing, signed_in, with_app, with_mail
+from tests.accounts.conftest import PASSWORD, committing, signed_in, with_app, with_mail
 
 pytestmark = pytest.mark.django_db
-SETTINGS = "/account/"
+SETTINGS = "/display/"
 ALL = {"language": "fr", "theme": "dark", "reduced_motion": "on", "patterns": "on"}
 
 
@@ -37,8 +37,8 @@ def test_settings_are_kept_and_obeyed_at_once(alice: User) -> None:
 
 def test_a_language_or_theme_that_does_not_exist_is_refused(alice: User) -> None:
     client = signed_in(alice)
-    assert client.post(SETTINGS, {**ALL, "language": "tlh"}).status_code == 200
-    assert client.post(SETTINGS, {**ALL, "theme": "pink"}).status_code == 200
+    assert client.post(SETTINGS, {**ALL, "language": "tlh"}).status_code == 422
+    assert client.post(SETTINGS, {**ALL, "theme": "pink"}).status_code == 422
     alice.refresh_from_db()
     assert (alice.language, alice.theme) == ("", "system")
 
@@ -54,6 +54,21 @@ def test_a_guest_has_settings_too() -> None:
     client.post("/account/guest/")
     client.post(SETTINGS, ALL)
     assert User.objects.get().theme == "dark"
+
+
+@pytest.mark.parametrize("door", ["/account/guest/", "/account/sign-up/"])
+def test_what_a_visitor_chose_goes_with_them_into_the_house(door: str, client: Client) -> None:
+    client.post(SETTINGS, ALL)
+    client.post(door, {"name": "Irma Vep", "password": PASSWORD, "mail": ""})
+    new = User.objects.get()
+    assert (new.language, new.theme, new.reduced_motion, new.patterns, new.sounds) == ("fr", "dark", True, True, False)
+
+
+def test_the_overview_says_how_things_stand(alice: User) -> None:
+    client = signed_in(with_mail(alice))
+    page = client.get("/account/").content.decode()
+    for said in ["Alice", "alice@example.org", "confirmed", "1 session"]:
+        assert said in page
 
 
 # The mail address -----------------------------------------------------------------------------------------------------
