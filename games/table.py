@@ -204,7 +204,7 @@ class Table:
             await self._begin()
         elif after is not None and self._reaches_back_to(after):
             if missed := [step for step in self._steps if step.event.seq > after]:
-                await page.tell(_events_frame(missed, page.seat), self.head)
+                await page.tell(Frames(missed).for_seat(page.seat), self.head)
         else:
             await page.tell(_sight_frame(self.state, page.seat), self.head)
 
@@ -394,14 +394,12 @@ class Table:
         first = self.state is None
         self.state = steps[-1].after
         self._steps = (self._steps + steps)[-KEPT_STEPS:]
-        frames: dict[int | None, str] = {}
+        frames = Frames(steps)
         for page in list(self.pages):
-            if page.seat not in frames:
-                frames[page.seat] = _sight_frame(self.state, page.seat) if first else _events_frame(steps, page.seat)
+            frame = _sight_frame(self.state, page.seat) if first else frames.for_seat(page.seat)
             if page is asker:
-                await page.tell(_events_frame(steps, page.seat, command_id), self.head)
-            else:
-                await page.tell(frames[page.seat], self.head)
+                frame = f'{frame[:-1]},"ack":{compact(command_id)}}}'
+            await page.tell(frame, self.head)
 
     def _set_alarm(self) -> None:
         """The keeper wakes the game to the millisecond; the others only look once a second."""
@@ -426,21 +424,33 @@ def _lines(events: Sequence[Event], seat: int | None, command_id: str) -> list[l
     return lines
 
 
-def _events_frame(steps: Sequence[Step], seat: int | None, ack: str = "") -> str:
-    """What happened, and what a page cannot tell from the events alone: the moment, or all of it anew."""
-    after = steps[-1].after
-    message: dict[str, object] = {
-        "type": "events",
-        "head": after.seq,
-        "events": [rules.sight_of_event(step.after, step.event, seat) for step in steps],
-    }
-    if ack:
-        message["ack"] = ack
-    if any(isinstance(step.event, ANEW) for step in steps):
-        message["sight"] = rules.sight(after, seat)
-    elif any(not isinstance(step.event, PLAIN) for step in steps):
-        message["now"] = rules.sight_of_moment(after, seat)
-    return compact(message)
+class Frames:
+    """What happened, as each seat may see it: the same text for all who see the same, made once."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        self._anew = any(isinstance(step.event, ANEW) for step in steps)
+        self._plain = all(isinstance(step.event, PLAIN) for step in steps)
+        self._by_seat: dict[int | None, str] = {}
+        self._public = [rules.sight_of_event(step.after, step.event, None) for step in steps]
+
+    def for_seat(self, seat: int | None) -> str:
+        if seat not in self._by_seat:
+            self._by_seat[seat] = self._frame(seat)
+        return self._by_seat[seat]
+
+    def _frame(self, seat: int | None) -> str:
+        after = self._steps[-1].after
+        events = [rules.sight_of_event(step.after, step.event, seat) for step in self._steps]
+        if seat is not None and self._plain and events == self._public:
+            return self.for_seat(None)
+        message: dict[str, object] = {"type": "events", "head": after.seq, "events": events}
+        # What a page cannot tell from the events alone: the moment, or all of it anew.
+        if self._anew:
+            message["sight"] = rules.sight(after, seat)
+        elif not self._plain:
+            message["now"] = rules.sight_of_moment(after, seat)
+        return compact(message)
 
 
 def _sight_frame(state: State, seat: int | None) -> str:

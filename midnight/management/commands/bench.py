@@ -5,8 +5,9 @@ from types import ModuleType
 from django.core.management.base import BaseCommand, CommandParser
 
 from games.bench import rules
+from midnight.bench import race
 
-BENCHMARKS: dict[str, ModuleType] = {"rules": rules}
+BENCHMARKS: dict[str, ModuleType] = {"rules": rules, "race": race}
 
 
 class Command(BaseCommand):

@@ -1,0 +1,213 @@
+"""The players of `bench race`, in a process of their own: python -m midnight.bench.crowd < plan > figures (JSON)."""
+
+import asyncio
+import json
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvloop
+
+from midnight.bench.wire import Wire
+
+# What a player lifts: tiles that need no key.
+OPEN_PLACE = "garage"
+
+
+@dataclass
+class Figures:
+    accepted: int = 0
+    refused: int = 0
+    frames: int = 0
+    sent: dict[bytes, tuple[float, int]] = field(default_factory=dict)
+    to_last_page: list[float] = field(default_factory=list)
+    counting: bool = False
+
+
+class Player:
+    """One seat: lifts a tile, puts it back, lifts another, as fast as it is answered or at its own pace."""
+
+    def __init__(self, room: "Room", seat: int, rate: float, figures: Figures) -> None:
+        self.room, self.seat, self.rate, self.figures = room, seat, rate, figures
+        self.random = random.Random(seat)
+        self.said = 0
+        self.tried = 0
+        self.in_hand: int | None = None
+        self.acting = False
+        self.ready = False
+        self.playing = asyncio.get_running_loop().create_future()
+        self.waiting = False
+        self.head = 0
+
+    async def open(self, port: int, path: str, cookie: str) -> None:
+        loop = asyncio.get_running_loop()
+        _, self.wire = await loop.create_connection(
+            lambda: Wire(path, f"localhost:{port}", cookie, self.hear), "127.0.0.1", port
+        )
+        await asyncio.wait_for(self.wire.opened, 30)
+        self.wire.say(b'{"do":"join","page":"p%d"}' % self.seat)
+        self.wire.say(b'{"do":"nonce","nonce":"%032x"}' % (self.seat + 1))
+
+    def command(self, word: bytes) -> None:
+        self.said += 1
+        self.waiting = True
+        mark = b"b%d-%d" % (self.seat, self.said)
+        if self.figures.counting:
+            self.figures.sent[b"%d:%s" % (self.room.number, mark)] = (time.perf_counter(), 0)
+        self.wire.say(b'{"do":%s,"id":"%s"}' % (word, mark))
+
+    def act(self) -> None:
+        self.acting = True
+        if self.in_hand is None:
+            self.tried = self.random.choice(self.room.tiles)
+            self.command(b'"lift","tile":%d' % self.tried)
+        else:
+            self.command(b'"return","face":"down","tile":%d' % self.in_hand)
+
+    def hear(self, wire: Wire, frame: bytes) -> None:
+        self.figures.frames += 1
+        if frame.startswith(b'{"type":"events"'):
+            self.events(frame)
+        elif frame.startswith(b'{"type":"refused"'):
+            self.figures.refused += 1
+            self.waiting = False
+            self.go_on()
+        elif frame.startswith(b'{"type":"sight"'):
+            message = json.loads(frame)
+            self.room.tiles = [n for n, t in enumerate(message["sight"]["tiles"]) if t["place"] == OPEN_PLACE]
+            if not self.ready:
+                self.ready = True
+                self.command(b'"ready","on":true')
+
+    def events(self, frame: bytes) -> None:
+        if b'"search_started"' in frame and not self.playing.done():
+            self.playing.set_result(None)
+        self.head = int(frame[frame.index(b'"head":') + 7 :].partition(b",")[0])
+        self.room.arrived(self.head)
+        mark = frame.rfind(b'"ack":"')
+        if mark < 0:
+            return
+        self.waiting = False
+        if self.acting:
+            self.figures.accepted += 1
+            self.in_hand = self.tried if self.in_hand is None else None
+            self.room.asked(self.head, frame[mark + 7 :].partition(b'"')[0])
+            self.go_on()
+
+    def go_on(self) -> None:
+        if self.acting and not self.rate and self.room.running:
+            self.act()
+
+    async def play_at_own_pace(self) -> None:
+        """Open loop: the next command comes when it comes, whether or not the last one was answered."""
+        await asyncio.sleep(self.random.random() / self.rate)
+        due = time.perf_counter()
+        while self.room.running:
+            if not self.waiting:
+                self.act()
+            due += 1 / self.rate
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+
+    def beat(self) -> None:
+        self.wire.say(b'{"do":"beat","seen":%d,"rtt":1}' % self.head)
+
+
+class Room:
+    """One game with its players; knows when the last of their pages has an event."""
+
+    def __init__(self, number: int, players: int, rate: float, figures: Figures) -> None:
+        self.number, self.figures = number, figures
+        self.tiles: list[int] = []
+        self.running = True
+        self.pages: dict[int, int] = {}
+        self.marks: dict[int, bytes] = {}
+        self.all_there: dict[int, float] = {}
+        self.players = [Player(self, seat, rate, figures) for seat in range(players)]
+
+    def arrived(self, head: int) -> None:
+        count = self.pages.get(head, 0) + 1
+        if count < len(self.players):
+            self.pages[head] = count
+            return
+        self.pages.pop(head, None)
+        self.settle(head, time.perf_counter())
+
+    def settle(self, head: int, now: float) -> None:
+        mark = self.marks.pop(head, None)
+        if mark is None:
+            self.all_there[head] = now
+        elif sent := self.figures.sent.pop(b"%d:%s" % (self.number, mark), None):
+            self.figures.to_last_page.append(now - sent[0])
+
+    def asked(self, head: int, mark: bytes) -> None:
+        there = self.all_there.pop(head, None)
+        self.marks[head] = mark
+        if there is not None:
+            self.settle(head, there)
+
+
+async def play(plan: dict[str, Any]) -> dict[str, Any]:
+    figures = Figures()
+    rate = plan["rate"]
+    rooms = [Room(number, len(game["cookies"]), rate, figures) for number, game in enumerate(plan["games"])]
+    for room, game in zip(rooms, plan["games"], strict=True):
+        await asyncio.gather(
+            *(
+                player.open(plan["port"], game["path"], cookie)
+                for player, cookie in zip(room.players, game["cookies"], strict=True)
+            )
+        )
+    players = [player for room in rooms for player in room.players]
+    await asyncio.wait_for(asyncio.gather(*(player.playing for player in players)), 60)
+    say({"playing": len(players)})
+    tasks = [asyncio.create_task(beats(players))]
+    if rate:
+        tasks += [asyncio.create_task(player.play_at_own_pace()) for player in players]
+    else:
+        for player in players:
+            player.act()
+    await asyncio.sleep(plan["warm_up"])
+    figures.accepted = figures.refused = figures.frames = 0
+    figures.counting = True
+    say({"begin": time.time()})
+    begun = time.perf_counter()
+    await asyncio.sleep(plan["seconds"])
+    took = time.perf_counter() - begun
+    figures.counting = False
+    done = {"seconds": took, "accepted": figures.accepted, "refused": figures.refused, "frames": figures.frames}
+    say({"end": time.time()})
+    for room in rooms:
+        room.running = False
+    await asyncio.sleep(1)
+    heads = [{player.head for player in room.players} for room in rooms]
+    latencies = sorted(figures.to_last_page)
+    for task in tasks:
+        task.cancel()
+    for player in players:
+        player.wire.close()
+    return done | {
+        "lost": len(figures.sent) - sum(player.waiting for player in players),
+        "rooms_apart": sum(len(seen) > 1 for seen in heads),
+        "p50_ms": round(latencies[len(latencies) // 2] * 1000, 2) if latencies else None,
+        "p99_ms": round(latencies[int(len(latencies) * 0.99)] * 1000, 2) if latencies else None,
+    }
+
+
+def say(line: dict[str, Any]) -> None:
+    """One line to whoever started this process."""
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+async def beats(players: list[Player]) -> None:
+    while True:
+        for player in players:
+            player.beat()
+            await asyncio.sleep(2.5 / len(players))
+
+
+if __name__ == "__main__":
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+    say(asyncio.run(play(json.load(sys.stdin))))

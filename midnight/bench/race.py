@@ -1,0 +1,235 @@
+"""`bench race`: what a command of the search costs the web process, and how soon everybody sees it.
+
+One web process (Daphne, as the site runs it), real sockets and sessions, real rules, every command on disk before it is
+answered; the players are another process. Hold and flood limits are off, searches are as long as they may be.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from games.bench.aims import Aim
+from midnight import stack
+from midnight.bench import echo
+
+HELP = "the search race over real sockets: what a command costs the web process and how soon everybody sees it"
+AIMS = {
+    "echo_cpu_us": Aim("a bare ASGI echo on the same server: CPU a command, in µs"),
+    "cpu_us": Aim("closed loop: CPU of the web process a command, in µs", most=130),
+    "commands_per_second": Aim("closed loop: accepted commands a second", least=6_000),
+    "times_echo": Aim("closed loop: CPU a command against the bare echo's"),
+    "open_commands_per_second": Aim("open loop: accepted commands a second"),
+    "open_p50_ms": Aim("open loop: send to the last player's page, median, in ms"),
+    "open_p99_ms": Aim("open loop: send to the last player's page, p99, in ms", most=50),
+    "lost": Aim("commands without an answer", most=0),
+    "rooms_apart": Aim("rooms whose pages do not agree at the end", most=0),
+    "few_tables_cpu_us": Aim("few tables, the same commands a second: CPU a command, in µs"),
+    "many_tables_cpu_us": Aim("many tables, the same commands a second: CPU a command, in µs"),
+    "idle_table_kib": Aim("memory of an idle table, in KiB", most=100),
+}
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SEATS = 4
+
+
+@dataclass(frozen=True)
+class Load:
+    """So many rooms of four; each player sends `rate` commands a second, or the next when the last was answered."""
+
+    rooms: int
+    rate: float
+    seconds: float
+    warm_up: float = 2.0
+
+
+class Web:
+    """A web process under load."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process, self.port = process, port
+
+    def cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory_bytes(self) -> int:
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def running_web(program: str, folder: Path) -> Iterator[Web]:
+    """`program` is Python that serves on the open socket whose number is its first argument."""
+    listening = stack.listen("127.0.0.1", 0)
+    port: int = listening.getsockname()[1]
+    with (folder / "web.log").open("ab") as log:
+        process = stack.child(
+            [sys.executable, "-c", program, str(listening.fileno())],
+            cwd=ROOT,
+            env=os.environ | {"SITE_URL": f"http://localhost:{port}"},
+            pass_fds=[listening.fileno()],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield Web(process, port)
+    finally:
+        stack.stop(process)
+        listening.close()
+
+
+def games(rooms: int) -> list[dict[str, Any]]:
+    """New games of four people each, with the addresses of their tables and their players' cookies."""
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
+    from accounts.models import User
+    from games.opening import NewSeat, open_game
+    from games.rules import terms
+
+    limits = terms.Limits(0, 60_000, 30 * 60_000, 45_000, 60_000, 1_000)
+    made = []
+    for _ in range(rooms):
+        people = [User.objects.create_guest() for _ in range(SEATS)]
+        game = open_game(
+            [NewSeat(character, person.pk) for character, person in zip(terms.CHARACTERS, people, strict=True)],
+            limits=limits,
+        )
+        cookies = []
+        for person in people:
+            session = SessionStore()
+            session[SESSION_KEY] = str(person.pk)
+            session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+            session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+            session.create()
+            cookies.append(f"{settings.SESSION_COOKIE_NAME}={session.session_key}")
+        made.append({"path": f"/ws/1/games/{game.code}", "cookies": cookies})
+    return made
+
+
+def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the crowd saw, and what it cost the web process."""
+    plan = {"port": web.port, "rate": load.rate, "seconds": load.seconds, "warm_up": load.warm_up, "games": made}
+    before = web.memory_bytes()
+    with subprocess.Popen(
+        [sys.executable, "-m", "midnight.bench.crowd"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as crowd:
+        assert crowd.stdin is not None
+        assert crowd.stdout is not None
+        crowd.stdin.write(json.dumps(plan).encode())
+        crowd.stdin.close()
+        _line(crowd.stdout)
+        loaded = web.memory_bytes()
+        _line(crowd.stdout)
+        cpu = web.cpu_seconds()
+        _line(crowd.stdout)
+        cpu = web.cpu_seconds() - cpu
+        figures = _line(crowd.stdout)
+    accepted = figures["accepted"]
+    answer = {
+        "commands_per_second": round(accepted / figures["seconds"]),
+        "cpu_us": round(cpu / accepted * 1e6, 1),
+        "cpu_share": round(cpu / figures["seconds"], 2),
+        "kib_per_table": round((loaded - before) / 1024 / len(made), 1),
+        **{name: figures[name] for name in ("p50_ms", "p99_ms", "refused", "lost", "rooms_apart")},
+    }
+    sys.stderr.write(f"{load}: {answer}\n")
+    return answer
+
+
+def _line(stream: IO[bytes]) -> dict[str, Any]:
+    line = stream.readline()
+    if not line:
+        raise stack.StackError("The players' process ended early.")
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+SITE = """
+import sys, django
+django.setup()
+from games import consumers
+consumers.MOST_COMMANDS = 10**9
+from django.core.management import call_command
+call_command("web", fd=int(sys.argv[1]))
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--database", default="", help="an empty PostgreSQL database (a new SQLite file)")
+    parser.add_argument("--seconds", type=float, default=10, help="how long each part is measured (10)")
+    parser.add_argument("--rooms", type=int, default=50, help="rooms in the closed loop (50)")
+    parser.add_argument("--open-rooms", type=int, default=200, help="rooms in the open loop, 3 commands a second (200)")
+    parser.add_argument("--many", type=int, default=1_000, help="tables at once, against ten (1000)")
+
+
+def run(options: Mapping[str, object]) -> dict[str, float]:
+    """Every part in a fresh web process, on services of its own."""
+    wanted = {name: options[name] for name in ("seconds", "rooms", "open_rooms", "many")}
+    with tempfile.TemporaryDirectory(prefix="midnight-bench-") as name:
+        folder = Path(name)
+        redis = folder / "valkey.sock"
+        environment = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "midnight.settings",
+            "MIDNIGHT_VAR": name,
+            "REDIS_URL": f"unix://{redis}",
+            "DATABASE_URL": str(options["database"]) or f"sqlite:///{folder / 'race.sqlite3'}",
+        }
+        valkey = stack.start_valkey(redis)
+        try:
+            for module in ("manage.py migrate --verbosity 0", "-m midnight.bench.race"):
+                done = subprocess.run(
+                    [sys.executable, *module.split(), *([json.dumps(wanted)] if "bench" in module else [])],
+                    cwd=ROOT,
+                    env=environment,
+                    stdout=subprocess.PIPE,
+                    check=True,
+                )
+        finally:
+            stack.stop(valkey)
+        figures: dict[str, float] = json.loads(done.stdout)
+        return figures
+
+
+def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int) -> dict[str, float]:
+    with running_web(echo.PROGRAM, folder) as web:
+        names = [{"path": f"/{room}", "cookies": [""] * SEATS} for room in range(rooms)]
+        bare = under_load(web, Load(rooms, 0, seconds), names)
+    with running_web(SITE, folder) as web:
+        closed = under_load(web, Load(rooms, 0, seconds), games(rooms))
+    with running_web(SITE, folder) as web:
+        opened = under_load(web, Load(open_rooms, 3, seconds), games(open_rooms))
+    commands = 1_200
+    with running_web(SITE, folder) as web:
+        few = under_load(web, Load(10, commands / 10 / SEATS, seconds), games(10))
+    with running_web(SITE, folder) as web:
+        tables = under_load(web, Load(many, commands / many / SEATS, seconds), games(many))
+    return {
+        "echo_cpu_us": bare["cpu_us"],
+        "cpu_us": closed["cpu_us"],
+        "commands_per_second": closed["commands_per_second"],
+        "times_echo": round(closed["cpu_us"] / bare["cpu_us"], 2),
+        "open_commands_per_second": opened["commands_per_second"],
+        "open_p50_ms": opened["p50_ms"],
+        "open_p99_ms": opened["p99_ms"],
+        "lost": sum(part["lost"] for part in (closed, opened, few, tables)),
+        "rooms_apart": sum(part["rooms_apart"] for part in (closed, opened, few, tables)),
+        "few_tables_cpu_us": few["cpu_us"],
+        "many_tables_cpu_us": tables["cpu_us"],
+        "idle_table_kib": tables["kib_per_table"],
+    }
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    print(json.dumps(measure(Path(os.environ["MIDNIGHT_VAR"]), **json.loads(sys.argv[1]))))  # noqa: T201
