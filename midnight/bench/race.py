@@ -148,7 +148,7 @@ def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str
 def _line(stream: IO[bytes]) -> dict[str, Any]:
     line = stream.readline()
     if not line:
-        raise stack.StackError("The players' process ended early.")
+        raise RuntimeError("The players' process ended early.")
     answer: dict[str, Any] = json.loads(line)
     return answer
 
