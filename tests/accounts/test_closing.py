@@ -19,7 +19,7 @@ from accounts.sessions import EndWatch
 from accounts.tasks import sweep
 from tests.accounts.conftest import PASSWORD, is_signed_in, signed_in, with_app, with_mail
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 DATA = "/account/data/"
 
 

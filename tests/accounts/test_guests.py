@@ -9,7 +9,7 @@ from accounts.models import EndedSession, TakenName, Trace, User
 from accounts.sessions import EndWatch
 from tests.accounts.conftest import PASSWORD, committing, is_signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 CLAIM = "/account/claim/"
 FORM = {"name": "Irma Vep", "password": PASSWORD, "mail": ""}
 

@@ -1,13 +1,16 @@
 """People and the names they hold."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from accounts.administrators import make_first_administrator
 from accounts.models import EndedSession, TakenName, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_a_named_account_holds_its_name_and_all_that_look_like_it() -> None:
@@ -33,6 +36,28 @@ def test_the_database_itself_refuses_a_second_holder(monkeypatch: pytest.MonkeyP
     with pytest.raises(ValidationError):
         User.objects.create_user("M1ra", "gratin dauphinois")
     assert not User.objects.filter(name="M1ra").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_take_one_name_at_once_one_gets_it() -> None:
+    ways = ["Mira", "MIRA", "M1ra", "rnira", "mira", "Mlra"] * 2
+    start = threading.Barrier(len(ways))
+
+    def take(name: str) -> str:
+        try:
+            start.wait()
+            User.objects.create_user(name)
+        except ValidationError as refused:
+            return str(refused.code)
+        else:
+            return "taken by me"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(ways)) as people:
+        said = list(people.map(take, ways))
+    assert sorted(said) == ["name_taken"] * (len(ways) - 1) + ["taken by me"]
+    assert User.objects.count() == 1
 
 
 def test_a_name_is_found_whatever_its_capitals() -> None:

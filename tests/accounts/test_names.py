@@ -11,7 +11,7 @@ from accounts import names, signals
 from accounts.models import Trace, User
 from tests.accounts.conftest import signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 NAME = "/account/name/"
 
 

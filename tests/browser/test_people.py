@@ -259,6 +259,7 @@ async def test_pages_between_stand_without_a_barrier(page: Page) -> None:
     await page.context.clear_cookies()
     await sign_in(page)
     await look_over(page, "/account/sign-in/code/", "code")
+    await expect(page.get_by_role("button", name="Use a passkey")).to_be_hidden()
     await page.context.clear_cookies()
 
     await person.authenticator_set.all().adelete()  # type: ignore[attr-defined]

@@ -62,8 +62,12 @@ async function options(form) {
 
 const WHY = { NotAllowedError: "refused", AbortError: "refused", InvalidStateError: "known", SecurityError: "place" };
 
+// Beside another way in, a passkey is offered to whom it can help only: where there are any, and to whoever has one.
+const isOffered = ({ dataset }) =>
+  window.PublicKeyCredential && (dataset.optionsFrom || JSON.parse(dataset.options).publicKey.allowCredentials?.length);
+
 for (const form of document.querySelectorAll("form[data-passkey]")) {
-  if (window.PublicKeyCredential && !("none" in form.dataset)) form.hidden = false;
+  if (form.hidden && isOffered(form)) form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const said = form.querySelector("[data-passkey-said]");
