@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections import deque
+import secrets
 from typing import Any
 
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable
@@ -13,10 +13,11 @@ from django.utils.translation import get_language_from_request
 
 from accounts.models import EndedSession
 from games import log, rules, tables
+from games.frames import CloseCode, compact
 from games.rules import commands
 from games.rules.documents import Misread, member, members, parse, whole
 from games.sentences import say
-from games.table import CloseCode, Table, compact
+from games.table import Table
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ class TableConsumer(AsyncConsumer):
     synchronous work of the process shares, and a race cannot wait for somebody's slow query.
     """
 
+    user_id: int | None = None
     seat: int | None = None
     key = ""
     joined_ms = 0
@@ -71,8 +73,8 @@ class TableConsumer(AsyncConsumer):
         self._allowance = float(MOST_COMMANDS)
         self._floods = 0.0
         self._unreadable = 0
-        self._unread: deque[tuple[int, int]] = deque()
-        self._unread_bytes = 0
+        self._sent_bytes = self._read_bytes = 0
+        self._mark, self._marked_bytes = "", 0
         self._language = _language(scope)
         await receive()
         # Accepted before it is closed: a browser never learns the code of a socket that was refused.
@@ -85,38 +87,49 @@ class TableConsumer(AsyncConsumer):
             await self.end(away.code, away.notice)
         except log.Unwritten:
             await self.end(CloseCode.FAULT, "fault")
+        finally:
+            self._open = False
 
     async def _serve(self) -> None:
         here = await tables.here()
+        code = self.scope["url_route"]["kwargs"]["code"]
+        if await here.table(code) is None:
+            raise _SentAway(CloseCode.NO_GAME, "no_game")
+        try:
+            async with asyncio.timeout(QUIET_SECONDS):
+                after = await self._introduction()
+        except TimeoutError:
+            raise _SentAway(CloseCode.QUIET, "quiet") from None
+        # Asked for again: the table may have been dropped meanwhile, since nobody looked at it.
+        table = await here.table(code)
         if here.stopping:
             raise _SentAway(CloseCode.STOPPING, "stopping")
-        table = await here.table(self.scope["url_route"]["kwargs"]["code"])
         if table is None:
             raise _SentAway(CloseCode.NO_GAME, "no_game")
         user: Any = self.scope["user"]
-        self.user_id: int | None = user.pk
+        self.user_id = user.pk
         self.session_key: str | None = self.scope["session"].session_key
         self.session_epoch: int = getattr(user, "session_epoch", 0)
         self.seat = table.opened.seat_of(self.user_id)
         try:
-            await self._join(table)
+            if not await table.join(self, after):
+                raise _SentAway(CloseCode.FAULT, "fault")
             while True:
                 await self._take(table, await self._next(table.head))
         finally:
-            self._open = False
             table.leave(self)
 
-    async def _join(self, table: Table) -> None:
+    async def _introduction(self) -> int | None:
+        """What the page says first: its own name, and the number of the last event it has."""
         said = await self._next(0)
         try:
             if member(said, "do", "the first message") != "join":
                 raise Misread("not_join", 'the first message must be {"do": "join", …}')
             self.key = _matching(_KEY, said, "page", "letters and digits")
-            after = None if said.get("after") is None else whole(said["after"], '"after"', 0, MOST_EVENTS)
+            return None if said.get("after") is None else whole(said["after"], '"after"', 0, MOST_EVENTS)
         except Misread as wrong:
             await self._not_understood("", str(wrong), 0)
             raise _SentAway(CloseCode.UNREADABLE, "unreadable_page") from None
-        table.join(self, after)
 
     async def _take(self, table: Table, said: dict[str, object]) -> None:
         """One message: a beat, a nonce or a command."""
@@ -138,10 +151,12 @@ class TableConsumer(AsyncConsumer):
         return table.play(self, self.seat, command, command_id)
 
     async def _beat(self, table: Table, said: dict[str, object]) -> None:
-        seen = whole(member(said, "seen", "a beat"), '"seen"', 0, MOST_EVENTS)
-        while self._unread and self._unread[0][0] <= seen:
-            self._unread_bytes -= self._unread.popleft()[1]
-        await self.tell(compact({"type": "beat", "at": table.at(), "head": table.head}), table.head)
+        """Say that the line holds. Whoever says the mark of the answer before has read everything up to it."""
+        if said.get("mark", "") == self._mark:
+            self._read_bytes = self._marked_bytes
+            self._mark, self._marked_bytes = secrets.token_urlsafe(6), self._sent_bytes
+        beat = {"type": "beat", "at": table.at(), "head": table.head, "mark": self._mark}
+        await self.tell(compact(beat))
 
     async def _nonce(self, table: Table, said: dict[str, object]) -> None:
         nonce = _matching(_NONCE, said, "nonce", "32 lower-case hex digits")
@@ -191,19 +206,23 @@ class TableConsumer(AsyncConsumer):
 
     # What the table asks of a page.
 
-    async def tell(self, frame: str, head: int) -> None:
+    async def tell(self, frame: str) -> None:
         if not self._open:
             return
-        self._unread.append((head, len(frame)))
-        self._unread_bytes += len(frame)
-        await self._send({"type": "websocket.send", "text": frame, "bytes": None})
+        self._sent_bytes += len(frame)
+        try:
+            await self._send({"type": "websocket.send", "text": frame, "bytes": None})
+        except Exception:
+            # This page's trouble alone: the table has others to tell.
+            logger.exception("A page could not be told")
+            await self.end(CloseCode.FAULT, "fault")
 
     async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
         message: dict[str, object] = {"type": "refused", "code": code, "head": head}
         if command_id:
             message["id"] = command_id
         message["text"] = say(code, values, self._language)
-        await self.tell(compact(message), head)
+        await self.tell(compact(message))
 
     async def end(self, code: CloseCode, notice: str) -> None:
         if not self._open:
@@ -216,7 +235,7 @@ class TableConsumer(AsyncConsumer):
 
     def is_quiet(self) -> bool:
         """Whether this page has not been heard of for too long, or leaves too much unread."""
-        return self._clock() - self._heard > QUIET_SECONDS or self._unread_bytes > MOST_UNREAD_BYTES
+        return self._clock() - self._heard > QUIET_SECONDS or self._sent_bytes - self._read_bytes > MOST_UNREAD_BYTES
 
     def is_of(self, ended: EndedSession) -> bool:
         """Whether this page was opened in a session that has ended."""

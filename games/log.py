@@ -7,6 +7,7 @@ reads. Locks are taken in the order of game ids.
 """
 
 import asyncio
+import contextlib
 import logging
 import queue
 import threading
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
-from django.db import DatabaseError, IntegrityError, InterfaceError, connection, connections, transaction
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 
 logger = logging.getLogger(__name__)
@@ -30,6 +31,10 @@ BATCH = 200
 
 class Behind(Exception):
     """Somebody else wrote first, or the game has ended: catch up and decide again."""
+
+
+class Gone(Exception):
+    """There is no such game any more."""
 
 
 class Unwritten(Exception):
@@ -104,16 +109,18 @@ class Tail:
 
 
 def since(game_id: int, seq: int) -> Tail:
-    """The lines after `seq`, in order."""
+    """The lines after `seq`, in order; `Gone` where the game is."""
     with connection.cursor() as cursor:
         # The row first: what is appended between the two questions is then read, not missed.
         cursor.execute("SELECT started_ms, kept_by_id FROM games_game WHERE id = %s", [game_id])
-        started_ms, kept_by = cursor.fetchone()
+        row = cursor.fetchone()
+        if row is None:
+            raise Gone
         cursor.execute(
             "SELECT seq, at, body, seat, command_id FROM games_event WHERE game_id = %s AND seq > %s ORDER BY seq",
             [game_id, seq],
         )
-        return Tail(started_ms, kept_by, [Line(*row) for row in cursor.fetchall()])
+        return Tail(row[0], row[1], [Line(*row) for row in cursor.fetchall()])
 
 
 def heads(game_ids: Iterable[int]) -> dict[int, int]:
@@ -168,17 +175,18 @@ class Pen:
         answers: list[tuple[asyncio.Future[None], Exception | None]] = []
         try:
             behind = write([append for append, _ in entries])
-        except IntegrityError:
+        except (IntegrityError, DataError):
             if len(entries) > 1:
                 # One that does not fit must not take the others with it.
                 for entry in entries:
                     self._write([entry])
                 return
-            logger.exception("An append broke a constraint")
-            answers = [(future, Unwritten("constraint")) for _, future in entries]
-        except (DatabaseError, InterfaceError) as error:
-            logger.error("The log cannot be written: %s", error)
-            connection.close()
+            logger.exception("An append does not fit the log")
+            answers = [(future, Unwritten("it does not fit")) for _, future in entries]
+        except Exception as error:
+            # Whatever it was, this thread goes on: everybody's moves pass through it.
+            logger.error("The log cannot be written: %s", error, exc_info=not isinstance(error, DatabaseError))
+            _hang_up()
             answers = [(future, Unwritten(str(error))) for _, future in entries]
         else:
             answers = [(future, Behind() if append.game_id in behind else None) for append, future in entries]
@@ -190,6 +198,12 @@ class Pen:
                 loop.call_soon_threadsafe(_answer, part)
             except RuntimeError:
                 logger.debug("Nobody waits for this append any more: its event loop has closed.")
+
+
+def _hang_up() -> None:
+    """Have the next statement of this thread begin on a new connection."""
+    with contextlib.suppress(DatabaseError, InterfaceError):
+        connection.close()
 
 
 def _answer(answers: list[tuple["asyncio.Future[None]", Exception | None]]) -> None:
@@ -215,7 +229,7 @@ class Reader:
             try:
                 return job(*args, **kwargs)
             except (DatabaseError, InterfaceError) as error:
-                connection.close()
+                _hang_up()
                 raise Unwritten(str(error)) from error
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

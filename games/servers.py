@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 
 from django.db import connection
+from django.db.models import Q
 
 from games.models import Game, Server
 
@@ -87,18 +88,19 @@ def beat(server: int, now: int) -> None:
 
 
 def orphans(now: int, mine: int) -> list[int]:
-    """Running games that need somebody: kept by a process that fell silent, or due and kept by nobody."""
-    silent = Game.objects.filter(ended=None, kept_by__seen__lt=now - SILENT_MS).exclude(kept_by=mine)
-    live = silent.filter(pace=Game.Pace.LIVE)
-    due = Game.objects.filter(ended=None, wake_at__lte=now, kept_by=None)
-    late = silent.filter(wake_at__lte=now)
-    ids: list[int] = list(live.union(due, late).values_list("pk", flat=True)[:500])
+    """Running games that need somebody: live ones whose keeper fell silent, and those that are due and kept by nobody
+    else; of one's own, those that were dropped."""
+    running = Game.objects.filter(ended=None)
+    silent = Q(kept_by__seen__lt=now - SILENT_MS)
+    live = running.filter(silent, pace=Game.Pace.LIVE).exclude(kept_by=mine)
+    due = running.filter(silent | Q(kept_by=None) | Q(kept_by=mine), wake_at__lte=now)
+    ids: list[int] = list(live.union(due).values_list("pk", flat=True)[:500])
     return ids
 
 
-def last_seen() -> dict[int, int]:
-    """When each process was last heard of."""
-    return dict(Server.objects.values_list("pk", "seen"))
+def silent(now: int) -> dict[int, int]:
+    """The processes that fell silent, and when each was last heard of."""
+    return dict(Server.objects.filter(seen__lt=now - SILENT_MS).values_list("pk", "seen"))
 
 
 def clear_out(before: int) -> int:

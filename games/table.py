@@ -10,21 +10,19 @@ for the length of one write.
 
 import asyncio
 import contextlib
-import enum
 import json
 import logging
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from accounts.models import EndedSession
 from games import log, opening, rules, servers
+from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
 from games.opening import Opened
 from games.rules import State
 from games.rules import events as rules_events
 from games.rules.commands import Command, Ready
-from games.rules.edition import load_edition
-from games.rules.events import Abandoned, Event, GameEnded, Lifted, Resumed, Returned, RoundStarted, Stashed
+from games.rules.events import Event
 
 if TYPE_CHECKING:
     from games.tables import Tables
@@ -33,59 +31,10 @@ logger = logging.getLogger(__name__)
 
 # How often a command is decided again because another process was faster.
 MOST_TRIES = 20
+# When the database did not answer, the clock asks again so soon.
+AGAIN_MS = 250
 # A page that is behind by more than this gets the whole sight, which is shorter.
 KEPT_STEPS = 64
-
-# Events after which everything lies differently: the whole sight follows.
-ANEW = (RoundStarted, Abandoned, Resumed, GameEnded)
-# Events that say all they change.
-PLAIN = (Lifted, Stashed, Returned)
-
-compact = json.JSONEncoder(separators=(",", ":")).encode
-
-
-class CloseCode(enum.IntEnum):
-    """Why a connection ends; PROTOCOL.md says what a page does then."""
-
-    FAULT = 1011
-    UNREADABLE = 4400
-    SIGNED_OUT = 4401
-    NO_GAME = 4404
-    QUIET = 4408
-    MOVED = 4409
-    FLOOD = 4429
-    STOPPING = 4503
-
-
-class Page(Protocol):
-    """Whoever looks at a table: the side of a connection that the table talks to.
-
-    `key` is the page's own name for itself, `joined_ms` when it came. None of these raise: a page that is gone is gone.
-    """
-
-    seat: int | None
-    key: str
-    joined_ms: int
-
-    async def tell(self, frame: str, head: int) -> None:
-        """Send; `head` is the number of the last event that this frame or an earlier one told of."""
-
-    async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None: ...
-
-    async def end(self, code: CloseCode, notice: str) -> None:
-        """Say why, then close."""
-
-    def is_quiet(self) -> bool: ...
-
-    def is_of(self, ended: EndedSession) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An event with the state that it made: enough to show it to anybody."""
-
-    event: Event
-    after: State
 
 
 class Table:
@@ -99,10 +48,13 @@ class Table:
         self.pages: set[Page] = set()
         self._steps: list[Step] = []
         self._known: dict[tuple[int, str], int] = {}
+        self.idle_since: float | None = None
         self._kept_by: int | None = None
         self._doubtful = False
+        self._left_alone_ms = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._jobs: asyncio.Queue[Coroutine[None, None, None]] = asyncio.Queue()
+        self._jobs: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        self._busy = False
         self._worker = asyncio.create_task(self._work())
 
     @property
@@ -119,53 +71,72 @@ class Table:
             return 0
         return max(self.tables.clock.now() - self.started_ms, self.state.at)
 
+    def is_idle(self) -> bool:
+        """Whether nobody looks on, nothing is under way, and no other process would miss this one."""
+        kept = self._kept_by == self.tables.server and self.opened.pace == "live" and not self.over
+        return not (self.pages or self._busy or self._jobs.qsize() or kept)
+
     # What others ask for: each waits its turn.
 
-    def join(self, page: Page, after: int | None) -> None:
-        """Show the page what it has missed, and everything from then on."""
-        self._jobs.put_nowait(self._join(page, after))
+    async def join(self, page: Page, after: int | None) -> bool:
+        """Show the page what it has missed, and everything from then on; False where this table came to an end."""
+        return await self._done(partial(self._join, page, after))
 
     def play(self, page: Page, seat: int, command: Command, command_id: str) -> None:
         """Do what the page's seat asks for, once."""
-        self._jobs.put_nowait(self._play(page, seat, command, command_id))
+        self._jobs.put_nowait(partial(self._play, page, seat, command, command_id))
 
     def give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         """Keep the page's share of the game's chance, if it is in time."""
-        self._jobs.put_nowait(self._give_nonce(page, seat, nonce))
+        self._jobs.put_nowait(partial(self._give_nonce, page, seat, nonce))
 
     def leave(self, page: Page) -> None:
         """The page has gone."""
+        # One that was sent away because its seat is played from another page is missed by nobody.
+        if page in self.pages and page.seat is not None:
+            self._jobs.put_nowait(partial(self._miss, page.seat))
         self.pages.discard(page)
-        if page.seat is not None:
-            self._jobs.put_nowait(self._miss(page.seat))
 
     def moved(self, seat: int, key: str, joined_ms: int) -> None:
-        """This seat is played from another page now, perhaps in another process."""
-        self._jobs.put_nowait(self._move(seat, key, joined_ms))
+        """This seat is played from that page since then, perhaps in another process."""
+        if any(_gives_way(page, seat, key, joined_ms) for page in self.pages):
+            self._jobs.put_nowait(partial(self._move, seat, key, joined_ms))
 
     def catch_up(self, head: int) -> None:
         """Another process has written up to `head`."""
         if head > self.head:
-            self._jobs.put_nowait(self._catch_up())
+            self._jobs.put_nowait(partial(self._catch_up_to, head))
 
     def wake(self) -> None:
         """Let the clock do what is due."""
-        self._jobs.put_nowait(self._wake())
+        self._jobs.put_nowait(self._wake)
 
     def was_left_alone(self, lost_ms: int) -> None:
         """This process itself did not look after its games for so long (R8.10)."""
-        if self._kept_by == self.tables.server and self.opened.pace == "live":
-            self._jobs.put_nowait(self._resume(lost_ms))
+        # Noted at once: what waits already must not meet limits that are still to be moved.
+        self._left_alone_ms = lost_ms
+        self.wake()
 
     async def settle(self) -> None:
         """Wait until everything asked for so far is done."""
-        done = asyncio.get_running_loop().create_future()
 
-        async def mark() -> None:
-            done.set_result(None)
+        async def nothing() -> None:
+            pass
 
-        self._jobs.put_nowait(mark())
-        await done
+        await self._done(nothing)
+
+    async def _done(self, job: Callable[[], Awaitable[None]]) -> bool:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        async def to_its_end() -> None:
+            try:
+                await job()
+            finally:
+                done.set_result(None)
+
+        self._jobs.put_nowait(to_its_end)
+        await asyncio.wait([done, self._worker], return_when=asyncio.FIRST_COMPLETED)
+        return done.done()
 
     async def close(self) -> None:
         """Stop in this process; the game goes on elsewhere."""
@@ -178,63 +149,59 @@ class Table:
 
     async def _work(self) -> None:
         while True:
+            self._busy = False
             job = await self._jobs.get()
+            self._busy = True
             try:
-                await job
+                await job()
             except log.Unwritten as error:
                 logger.error("Table %s: the database did not answer: %s", self.opened.code, error)
                 self._doubtful = True
+                self._set_timer(AGAIN_MS)
+            except log.Gone:
+                return await self._give_up(CloseCode.NO_GAME, "no_game")
             except Exception:
                 # A fault in one game must not touch the others: its pages come back and it is loaded afresh.
                 logger.exception("Table %s: a step failed", self.opened.code)
-                self.tables.forget(self)
-                for page in list(self.pages):
-                    await page.end(CloseCode.FAULT, "fault")
-                return
+                return await self._give_up(CloseCode.FAULT, "fault")
+
+    async def _give_up(self, code: CloseCode, notice: str) -> None:
+        self._set_timer(None)
+        self.tables.forget(self)
+        for page in list(self.pages):
+            await page.end(code, notice)
 
     async def _join(self, page: Page, after: int | None) -> None:
-        await self._be_current()
+        try:
+            await self._be_current()
+            if after is not None and after > self.head:
+                await self._catch_up()
+        except log.Unwritten:
+            await page.end(CloseCode.FAULT, "fault")
+            raise
         page.joined_ms = self.tables.clock.now()
-        self.pages.add(page)
         if page.seat is not None:
             self.tables.doorbell.moved(self.opened.game_id, page.seat, page.key, page.joined_ms)
-            await self._move(page.seat, page.key, page.joined_ms)
-        await page.tell(self._welcome(page.seat), 0)
+            for other in [other for other in self.pages if other.seat == page.seat]:
+                await self._send_away(other)
+        self.pages.add(page)
+        await page.tell(welcome_frame(self.opened, page.seat, self.at(), self.head))
         if self.state is None:
             await self._begin()
         elif after is not None and self._reaches_back_to(after):
             if missed := [step for step in self._steps if step.event.seq > after]:
-                await page.tell(Frames(missed).for_seat(page.seat), self.head)
+                await page.tell(Frames(missed).for_seat(page.seat))
         else:
-            await page.tell(_sight_frame(self.state, page.seat), self.head)
+            await page.tell(sight_frame(self.state, page.seat))
 
     async def _move(self, seat: int, key: str, joined_ms: int) -> None:
-        """Whoever played this seat from another page before does so no more."""
-        for page in list(self.pages):
-            if page.seat == seat and (page.key, page.joined_ms) != (key, joined_ms) and page.joined_ms <= joined_ms:
-                self.pages.discard(page)
-                await page.end(CloseCode.MOVED, "moved")
+        for page in [page for page in self.pages if _gives_way(page, seat, key, joined_ms)]:
+            await self._send_away(page)
 
-    def _welcome(self, seat: int | None) -> str:
-        opened = self.opened
-        return compact(
-            {
-                "type": "welcome",
-                "you": seat,
-                "at": self.at(),
-                "head": self.head,
-                "commitment": opened.commitment,
-                "rulebook": opened.rulebook,
-                "pace": opened.pace,
-                "ranked": opened.ranked,
-                "limits": opened.limits.as_json(),
-                "edition": load_edition(opened.edition).as_json(),
-                "seats": [
-                    {"seat": number, "name": sitter.name, "kind": sitter.kind, "character": sitter.character}
-                    for number, sitter in enumerate(opened.sitters)
-                ],
-            }
-        )
+    async def _send_away(self, page: Page) -> None:
+        """This seat is played from another page now."""
+        self.pages.discard(page)
+        await page.end(CloseCode.MOVED, "moved")
 
     def _reaches_back_to(self, seq: int) -> bool:
         if seq == self.head:
@@ -247,7 +214,7 @@ class Table:
             try:
                 await self._be_current()
                 if seq := self._known.get((seat, command_id)):
-                    return await page.tell(compact({"type": "ack", "id": command_id, "seq": seq}), self.head)
+                    return await page.tell(compact({"type": "ack", "id": command_id, "seq": seq}))
                 if self.state is None:
                     return await page.refuse(command_id, "not_begun", {}, 0)
                 if stored_badly:
@@ -267,8 +234,12 @@ class Table:
         return await page.refuse(command_id, "unavailable", {}, self.head)
 
     async def _give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
-        kept = await self.tables.reader.run(opening.keep_nonce, self.opened.game_id, seat, nonce)
-        await page.tell(compact({"type": "nonce", "nonce": kept.hex()}), self.head)
+        try:
+            kept = await self.tables.reader.run(opening.keep_nonce, self.opened.game_id, seat, nonce)
+        except log.Unwritten:
+            await page.refuse("", "unavailable", {}, self.head)
+            return
+        await page.tell(compact({"type": "nonce", "nonce": kept.hex()}))
         await self._be_current()
         await self._begin()
 
@@ -300,9 +271,9 @@ class Table:
         try:
             await self._let_the_clock_act()
         except log.Behind:
-            self._doubtful = True
-            await self._be_current()
-        self._set_alarm()
+            await self._catch_up()
+        if self._kept_by == self.tables.server:
+            self._set_alarm()
 
     async def _let_the_clock_act(self) -> None:
         """Store what is due (R8.9: where a limit and a command meet, the clock acts first)."""
@@ -316,23 +287,41 @@ class Table:
         at = self.at()
         lost_ms = min(lost_ms, at - self.state.at)
         if lost_ms > servers.SILENT_MS:
-            with contextlib.suppress(log.Behind):
+            try:
                 await self._store(rules.resume(self.state, lost_ms, at))
+            except log.Behind:
+                await self._catch_up()
 
     async def _miss(self, seat: int) -> None:
         """A player without a page is not ready (R8.7)."""
-        await self._be_current()
-        if self.state is None or any(page.seat == seat for page in self.pages):
-            return
-        with contextlib.suppress(log.Behind, rules.Refused):
-            await self._store(rules.decide(self.state, seat, Ready(on=False), self.at()))
+        for _ in range(MOST_TRIES):
+            await self._be_current()
+            if self.state is None or any(page.seat == seat for page in self.pages):
+                return
+            try:
+                await self._let_the_clock_act()
+                await self._store(rules.decide(self.state, seat, Ready(on=False), self.at()))
+            except rules.Refused:
+                return
+            except log.Behind:
+                self._doubtful = True
+            else:
+                return
 
     async def _be_current(self) -> None:
         """Know what the log says, and that somebody looks after this game."""
         if self.state is None or self._doubtful:
             await self._catch_up()
-        if self._kept_by != self.tables.server and self.opened.pace == "live":
-            await self._resume(self.tables.silence(self._kept_by))
+        if self.opened.pace == "live":
+            kept = self._kept_by == self.tables.server
+            lost_ms = max(self.tables.silence(self._kept_by), self._left_alone_ms if kept else 0)
+            self._left_alone_ms = 0
+            if lost_ms:
+                await self._resume(lost_ms)
+
+    async def _catch_up_to(self, head: int) -> None:
+        if head > self.head:
+            await self._catch_up()
 
     async def _catch_up(self) -> None:
         tail = await self.tables.reader.run(log.since, self.opened.game_id, self.head)
@@ -353,7 +342,9 @@ class Table:
         self._doubtful = False
         if steps:
             await self._show(steps)
-        if self._kept_by != self.tables.server:
+        if self._kept_by == self.tables.server:
+            self._set_alarm()
+        elif self.state is not None:
             self._set_timer(None)
 
     async def _store(
@@ -396,10 +387,10 @@ class Table:
         self._steps = (self._steps + steps)[-KEPT_STEPS:]
         frames = Frames(steps)
         for page in list(self.pages):
-            frame = _sight_frame(self.state, page.seat) if first else frames.for_seat(page.seat)
+            frame = sight_frame(self.state, page.seat) if first else frames.for_seat(page.seat)
             if page is asker:
                 frame = f'{frame[:-1]},"ack":{compact(command_id)}}}'
-            await page.tell(frame, self.head)
+            await page.tell(frame)
 
     def _set_alarm(self) -> None:
         """The keeper wakes the game to the millisecond; the others only look once a second."""
@@ -414,6 +405,11 @@ class Table:
             self._timer = asyncio.get_running_loop().call_later(max(0, wait_ms) / 1000, self.wake)
 
 
+def _gives_way(page: Page, seat: int, key: str, joined_ms: int) -> bool:
+    """Whether this page loses its seat to that other one: the later one plays, of two in one moment any, but one."""
+    return page.seat == seat and (page.joined_ms, page.key) < (joined_ms, key)
+
+
 def _lines(events: Sequence[Event], seat: int | None, command_id: str) -> list[log.Line]:
     lines = []
     for event in events:
@@ -422,36 +418,3 @@ def _lines(events: Sequence[Event], seat: int | None, command_id: str) -> list[l
         first = event is events[0]
         lines.append(log.Line(event.seq, event.at, compact(body), seat if first else None, command_id if first else ""))
     return lines
-
-
-class Frames:
-    """What happened, as each seat may see it: the same text for all who see the same, made once."""
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._steps = steps
-        self._anew = any(isinstance(step.event, ANEW) for step in steps)
-        self._plain = all(isinstance(step.event, PLAIN) for step in steps)
-        self._by_seat: dict[int | None, str] = {}
-        self._public = [rules.sight_of_event(step.after, step.event, None) for step in steps]
-
-    def for_seat(self, seat: int | None) -> str:
-        if seat not in self._by_seat:
-            self._by_seat[seat] = self._frame(seat)
-        return self._by_seat[seat]
-
-    def _frame(self, seat: int | None) -> str:
-        after = self._steps[-1].after
-        events = [rules.sight_of_event(step.after, step.event, seat) for step in self._steps]
-        if seat is not None and self._plain and events == self._public:
-            return self.for_seat(None)
-        message: dict[str, object] = {"type": "events", "head": after.seq, "events": events}
-        # What a page cannot tell from the events alone: the moment, or all of it anew.
-        if self._anew:
-            message["sight"] = rules.sight(after, seat)
-        elif not self._plain:
-            message["now"] = rules.sight_of_moment(after, seat)
-        return compact(message)
-
-
-def _sight_frame(state: State, seat: int | None) -> str:
-    return compact({"type": "sight", "head": state.seq, "sight": rules.sight(state, seat)})

@@ -10,13 +10,22 @@ import logging
 from dataclasses import dataclass
 
 from accounts.models import EndedSession
+from accounts.sessions import EndWatch
 from games import log, opening, servers
 from games.doorbell import Doorbell
-from games.table import CloseCode, Table
+from games.frames import CloseCode
+from games.table import Table
 
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
+# A table that nobody here needs is dropped after so long; whoever comes back finds it in the log.
+IDLE_SECONDS = 60.0
+# Every page with a seat is announced once in so many looks, so that a lost ring keeps no second page at a seat.
+ANNOUNCED_EVERY = 5
+# Once in so many looks the rows of processes that are long gone are cleared out.
+CLEARED_EVERY = 600
+CLEARED_MS = 60 * 60 * 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +33,7 @@ class Look:
     """What one look at the database found."""
 
     now: int
-    seen: dict[int, int]
+    silent: dict[int, int]
     heads: dict[int, int]
     orphans: list[int]
     ended: list[EndedSession]
@@ -42,21 +51,23 @@ class Tables:
         self._heart = log.Reader()
         self._tables: dict[int, Table] = {}
         self._by_code: dict[str, asyncio.Task[Table | None]] = {}
-        self._seen: dict[int, int] = {}
-        self._ended_after = 0
+        self._silent: dict[int, int] = {}
+        self._beaten = 0
+        self._looks = 0
+        self._ends = EndWatch()
         self._looking: asyncio.Task[None] | None = None
         self.stopping = False
 
     async def start(self) -> None:
         """Join the processes that look after games."""
-        self.server, self._ended_after = await self._heart.run(self._enlist)
+        self.server = await self._heart.run(self._enlist)
+        self._beaten = self.clock.now()
         await self._look()
         self._looking = asyncio.create_task(self._keep_looking())
 
-    def _enlist(self) -> tuple[int, int]:
+    def _enlist(self) -> int:
         self.clock.follow(servers.database_now)
-        last = EndedSession.objects.order_by("-pk").values_list("pk", flat=True).first()
-        return servers.enlist(self.clock.now()), last or 0
+        return servers.enlist(self.clock.now())
 
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
@@ -86,6 +97,7 @@ class Tables:
     async def _load(self, code: str) -> Table | None:
         for table in self._tables.values():
             if table.opened.code == code:
+                table.idle_since = None
                 return table
         opened = await self.reader.run(opening.find, code)
         return None if opened is None else self._table(opened)
@@ -101,10 +113,10 @@ class Tables:
             del self._tables[table.opened.game_id]
 
     def silence(self, server: int | None) -> int:
-        """For how long nobody has heard of this process."""
-        if server is None or server not in self._seen:
-            return 0
-        return self.clock.now() - self._seen[server]
+        """For how long nobody has heard of this process, this one included; 0 for one that lives."""
+        last = self._beaten if server == self.server else self._silent.get(server or 0)
+        silence = 0 if last is None else self.clock.now() - last
+        return silence if silence > servers.SILENT_MS else 0
 
     def _heard(self, game_id: int, head: int) -> None:
         if table := self._tables.get(game_id):
@@ -125,35 +137,58 @@ class Tables:
                 logger.exception("A look failed")
 
     async def _look(self) -> None:
-        last = self._seen.get(self.server)
-        look = await self._heart.run(self._ask, list(self._tables), self._ended_after)
-        self._seen = look.seen
+        self._looks += 1
+        look = await self._heart.run(self._ask, list(self._tables))
+        self._silent = look.silent
+        if lost_ms := self.silence(self.server):
+            for table in self._tables.values():
+                table.was_left_alone(lost_ms)
+        self._beaten = look.now
         for game_id, head in look.heads.items():
             self._heard(game_id, head)
-        if last is not None and look.now - last > servers.SILENT_MS:
-            for table in self._tables.values():
-                table.was_left_alone(look.now - last)
         for game_id in look.orphans:
             await self._adopt(game_id)
-        if look.ended:
-            self._ended_after = look.ended[-1].pk
-        for page in [page for table in self._tables.values() for page in table.pages]:
-            if any(page.is_of(ended) for ended in look.ended):
-                await page.end(CloseCode.SIGNED_OUT, "signed_out")
-            elif page.is_quiet():
-                await page.end(CloseCode.QUIET, "quiet")
+        await self._see_to_pages(look.ended)
+        await self._drop_idle()
 
-    def _ask(self, game_ids: list[int], ended_after: int) -> Look:
+    def _ask(self, game_ids: list[int]) -> Look:
         self.clock.follow(servers.database_now)
         now = self.clock.now()
         servers.beat(self.server, now)
+        if self._looks % CLEARED_EVERY == 0:
+            servers.clear_out(now - CLEARED_MS)
         return Look(
             now=now,
-            seen=servers.last_seen(),
+            silent=servers.silent(now),
             heads=log.heads(game_ids),
             orphans=servers.orphans(now, self.server),
-            ended=list(EndedSession.objects.filter(pk__gt=ended_after).order_by("pk")[:1000]),
+            ended=self._ends.look(),
         )
+
+    async def _see_to_pages(self, ends: list[EndedSession]) -> None:
+        """Close the pages whose session ended or that fell silent; tell the others where the rest sits."""
+        ended: dict[int | None, list[EndedSession]] = {}
+        for end in ends:
+            ended.setdefault(end.user_id, []).append(end)
+        for table in list(self._tables.values()):
+            for page in list(table.pages):
+                if any(page.is_of(end) for end in ended.get(page.user_id, ())):
+                    await page.end(CloseCode.SIGNED_OUT, "signed_out")
+                elif page.is_quiet():
+                    await page.end(CloseCode.QUIET, "quiet")
+                elif page.seat is not None and (table.opened.game_id + self._looks) % ANNOUNCED_EVERY == 0:
+                    self.doorbell.moved(table.opened.game_id, page.seat, page.key, page.joined_ms)
+
+    async def _drop_idle(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for table in list(self._tables.values()):
+            if not table.is_idle():
+                table.idle_since = None
+            elif table.idle_since is None:
+                table.idle_since = now
+            elif now - table.idle_since > IDLE_SECONDS:
+                self.forget(table)
+                await table.close()
 
     async def _adopt(self, game_id: int) -> None:
         table = self._tables.get(game_id)
@@ -171,16 +206,17 @@ _here: dict[asyncio.AbstractEventLoop, asyncio.Task[Tables]] = {}
 async def here() -> Tables:
     """The tables of this process and event loop, started by whoever asks first."""
     loop = asyncio.get_running_loop()
-    if loop not in _here:
-        _here[loop] = loop.create_task(_started())
-    try:
-        return await asyncio.shield(_here[loop])
-    except log.Unwritten:
-        _here.pop(loop, None)
-        raise
+    starting = _here.get(loop)
+    if starting is None or (starting.done() and starting.exception()):
+        starting = _here[loop] = loop.create_task(_started())
+    return await asyncio.shield(starting)
 
 
 async def _started() -> Tables:
     tables = Tables()
-    await tables.start()
+    try:
+        await tables.start()
+    except BaseException:
+        await tables.doorbell.close()
+        raise
     return tables

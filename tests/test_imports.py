@@ -24,6 +24,7 @@ LEVELS: list[list[str]] = [
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
     ["games.table", "games.tables"],
+    ["games.frames"],
     ["games.ladder"],
     ["games.log", "games.doorbell", "games.opening", "games.servers"],
     ["games.models", "games.migrations"],
