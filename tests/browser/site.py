@@ -43,7 +43,7 @@ class Site:
 
     def start(self) -> None:
         """Serve, and return when the first page is there."""
-        command = [sys.executable, "-m", "daphne", "--fd", str(self.socket.fileno()), "midnight.asgi:application"]
+        command = [sys.executable, ROOT / "manage.py", "web", "--fd", str(self.socket.fileno())]
         with self.log.open("ab") as log:
             self.process = stack.child(
                 command,

@@ -9,8 +9,10 @@ from django.core.management.base import BaseCommand
 
 from midnight import stack
 
-# What a page sends over a socket is a line, never a document.
-LONGEST_MESSAGE = 4096
+# What a page sends over a socket is a line, never a document. What it is sent may be longer: Daphne has one limit for
+# the messages of both sides, and one for the frames that arrive.
+LONGEST_LINE = 4 * 1024
+LONGEST_MESSAGE = 64 * 1024
 
 
 class Command(BaseCommand):
@@ -41,7 +43,7 @@ class Command(BaseCommand):
             http_timeout=60,
             websocket_connect_timeout=5,
             websocket_max_message_size=LONGEST_MESSAGE,
-            websocket_max_frame_size=LONGEST_MESSAGE,
+            websocket_max_frame_size=LONGEST_LINE,
             server_name="",
         )
         server.run()
