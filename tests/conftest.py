@@ -1,7 +1,7 @@
 """What every test may rely on: a real Valkey, empty at its start, and the database that tests/settings.py names."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import redis
@@ -16,6 +16,16 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=400, stateful_step_count=400, deadline=None, database=None)
 settings.load_profile("short")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="repeat races, crashes and faults as often as we promise")
+
+
+@pytest.fixture(scope="session")
+def so_often(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """How often, or for how long, a test does a thing: the first number, or the second one with --long."""
+    return lambda short, long: long if request.config.getoption("long") else short
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,7 +14,6 @@ def sight(state: State, seat: int | None) -> dict[str, object]:
     """The whole table as this viewer may see it.
 
     `limit` is when the clock ends the phase or the turn, `resumes_at` the end of the countdown that followed a fault.
-    `traded` tells of a trade in this tour, `short` of a leather bag that was opened over an empty bag of art.
     After the game `reveal` has all that was hidden.
     """
     terms = state.terms
@@ -40,8 +39,6 @@ def sight(state: State, seat: int | None) -> dict[str, object]:
         "order": list(state.exchange.order),
         "tour": state.exchange.tour,
         "turn": state.in_turn(),
-        "traded": state.exchange.traded,
-        "short": state.exchange.short,
         "leavers": list(state.leavers),
     }
     if state.phase == "over":
@@ -93,8 +90,6 @@ def sight_of_moment(state: State, seat: int | None) -> dict[str, object]:
         "order": list(state.exchange.order),
         "tour": state.exchange.tour,
         "turn": state.in_turn(),
-        "traded": state.exchange.traded,
-        "short": state.exchange.short,
     }
     if seat is not None:
         player = state.players[seat]
@@ -144,7 +139,7 @@ def _face_up(held: Held) -> bool:
 
 
 def _hidden_cards(player: Player) -> list[str]:
-    return sorted(held.card.id for held in player.cards if not _face_up(held))
+    return [held.card.id for held in player.cards if not _face_up(held)]
 
 
 def _market(offer: Offer) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Tables as they run: web processes behind Daphne on the tests' database and Valkey, and pages that talk to them."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,12 +13,16 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
+from games import log, opening, rules
 from games.models import Game
 from games.opening import NewSeat, open_game
-from games.rules import terms
+from games.rules import events, terms
+from games.rules.judge import judge
+from games.rules.record import make_record, write_record
+from games.tables import Tables
 from tests.browser.site import Site, running_site
 from tests.settings import FOLDER, ON_POSTGRES, POSTGRES_FOLDER, VALKEY
-from tests.table.page import Page
+from tests.table.page import Page, Picture
 
 QUICK = replace(terms.DEFAULT_LIMITS["live"], hold_ms=0, countdown_ms=1_000)
 
@@ -25,6 +30,19 @@ QUICK = replace(terms.DEFAULT_LIMITS["live"], hold_ms=0, countdown_ms=1_000)
 def database_address() -> str:
     name = settings.DATABASES["default"]["NAME"]
     return f"postgres://midnight@/{name}?host={POSTGRES_FOLDER}" if ON_POSTGRES else f"sqlite:///{name}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_unforeseen() -> Iterator[None]:
+    """Whatever a test does to the web processes, they foresaw it: no traceback in their log."""
+    file = FOLDER / "web.log"
+    before = file.stat().st_size if file.exists() else 0
+    yield
+    if file.exists():
+        with file.open() as log:
+            log.seek(before)
+            said = log.read()
+        assert "Traceback" not in said, said
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +91,10 @@ class Match:
             await page.until(lambda page: page.sight["phase"] == "search")
         return pages
 
+    async def faults(self) -> list[str]:
+        """What the judge finds wrong with the game as the log has it; one that still runs is ended there."""
+        return await database_sync_to_async(faults_in)(self.game.pk)
+
     async def close(self) -> None:
         await asyncio.gather(*(page.close() for page in self.pages))
 
@@ -98,7 +120,59 @@ async def new_match(transactional_db: None) -> AsyncIterator[NewMatch]:
         await match.close()
 
 
+def log_of(game_id: int) -> list[events.Event]:
+    return [
+        events.read({**json.loads(line.body), "seq": line.seq, "at": line.at}) for line in log.since(game_id, 0).lines
+    ]
+
+
+def faults_in(game_id: int) -> list[str]:
+    opened = opening.find_by_id(game_id)
+    assert opened is not None
+    happened = log_of(game_id)
+    state = rules.replay(opened.terms(), happened)
+    if state.phase != "over":
+        happened += rules.void(state, "server", state.at)
+    names = [sitter.name for sitter in opened.sitters]
+    record = make_record("test", "2026-01-31T20:00:00Z", opened.terms(), names, happened)
+    return [str(fault) for fault in judge(write_record(record))]
+
+
 def session_of(person: User) -> str:
     client = Client()
     client.force_login(person, settings.AUTHENTICATION_BACKENDS[0])
     return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+NewTables = Callable[[], Awaitable[Tables]]
+
+
+@pytest_asyncio.fixture
+async def new_tables(transactional_db: None) -> AsyncIterator[NewTables]:
+    """As many as a test asks for, each as a process of its own would have them, all in the test's event loop."""
+    running: list[Tables] = []
+
+    async def new() -> Tables:
+        running.append(Tables())
+        await running[-1].start()
+        return running[-1]
+
+    yield new
+    for tables in running:
+        await tables.stop()
+
+
+async def same_as_reload(page: Page) -> None:
+    """A live page equals a reloaded page."""
+    fresh = Page(page.address, page.headers.get("Cookie", "").removeprefix("sessionid="), "reload")
+    await fresh.open()
+    shown = as_shown(page)
+    if page.sight["seat"] is not None:
+        # The other one has taken its seat, politely; it takes it back.
+        await page.open()
+    await fresh.close()
+    assert shown == as_shown(fresh)
+
+
+def as_shown(picture: Picture) -> str:
+    return json.dumps(picture.sight, sort_keys=True)

@@ -1,6 +1,7 @@
-"""A page as PROTOCOL.md describes it: one connection, and the sight that it keeps up to date by what it is told."""
+"""A page as PROTOCOL.md describes it: what it shows, kept up to date by what it is told, and its connection."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -10,18 +11,13 @@ from websockets.exceptions import ConnectionClosed
 
 Message = dict[str, Any]
 
+BEAT_SECONDS = 2.5
 
-class Page:
-    """Joined and listening after `open`. `sight` is what a person would see on the screen."""
 
-    def __init__(self, address: str, cookie: str = "", key: str = "page", token: str = "") -> None:
-        self.address, self.key = address, key
-        host = address.split("/")[2]
-        self.headers = {"Origin": f"http://{host}"}
-        if cookie:
-            self.headers["Cookie"] = f"sessionid={cookie}"
-        if token:
-            self.headers = {"Authorization": f"Bearer {token}"}
+class Picture:
+    """What a person sees on the screen, kept up to date by what the page is told and by nothing else."""
+
+    def __init__(self) -> None:
         self.sight: Message = {}
         self.welcome: Message = {}
         self.cards: dict[str, Message] = {}
@@ -29,50 +25,118 @@ class Page:
         self.frames: list[str] = []
         self.notices: list[str] = []
         self.nonce = ""
+        self.mark = ""
+
+    def take(self, frame: str) -> Message:
+        """Put one message into the picture."""
+        self.frames.append(frame)
+        message: Message = json.loads(frame)
+        match message["type"]:
+            case "welcome":
+                self.welcome = message
+                self.cards = {card["id"]: card for card in message["edition"]["cards"]}
+            case "sight":
+                self.sight, self.head = message["sight"], message["head"]
+            case "events":
+                self._happen(message)
+            case "nonce":
+                self.nonce = message["nonce"]
+            case "beat":
+                self.mark = message["mark"]
+            case "notice":
+                self.notices.append(message["code"])
+        return message
+
+    def _happen(self, message: Message) -> None:
+        for event in message["events"]:
+            assert event["seq"] == self.head + 1, f"{event['seq']} came after {self.head}"
+            self.head = event["seq"]
+            show(self.sight, event, self.cards)
+        assert self.head == message["head"]
+        if "sight" in message:
+            self.sight = message["sight"]
+        elif "now" in message:
+            now = dict(message["now"])
+            own = now.pop("own", {})
+            self.sight |= now
+            if own:
+                self.sight["players"][self.sight["seat"]] |= own
+
+
+class Page(Picture):
+    """Joined and listening after `open`."""
+
+    def __init__(self, address: str, cookie: str = "", key: str = "page", token: str = "") -> None:
+        super().__init__()
+        self.address, self.key = address, key
+        host = address.split("/")[2]
+        self.headers = {"Origin": f"http://{host}"}
+        if cookie:
+            self.headers["Cookie"] = f"sessionid={cookie}"
+        if token:
+            self.headers = {"Authorization": f"Bearer {token}"}
         self.close_code: int | None = None
         self._socket: ClientConnection | None = None
-        self._listener: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._answers: dict[str, asyncio.Future[Message]] = {}
         self._changed = asyncio.Condition()
         self._commands = 0
 
-    async def open(self, again: bool = False) -> "Page":
+    async def open(self) -> "Page":
+        """Connect, for the first time or again; then the page has what it missed, or its connection was closed."""
+        await self.close()
         self.close_code = None
+        self.welcome = {}
         self._socket = await connect(self.address, additional_headers=self.headers, max_size=2**20)
-        self._listener = asyncio.create_task(self._listen(self._socket))
-        after = self.head if again and self.sight else None
+        self._tasks = [asyncio.create_task(self._listen(self._socket)), asyncio.create_task(self._beat(self._socket))]
+        after = self.head if self.sight else None
         await self._socket.send(json.dumps({"do": "join", "page": self.key, "after": after}))
-        await self.until(lambda page: bool(page.welcome) or page.close_code is not None)
+        await self.until(lambda page: page.close_code is not None or self._is_up_to_date())
         return self
+
+    def _is_up_to_date(self) -> bool:
+        return bool(self.welcome) and self.head >= self.welcome["head"]
 
     async def cut(self) -> None:
         """The line breaks: no close, nothing."""
         assert self._socket is not None
-        assert self._listener is not None
-        self._listener.cancel()
         self._socket.transport.abort()
-        self._socket = None
+        await self._end()
 
     async def close(self) -> None:
         if self._socket is not None:
             await self._socket.close()
-        if self._listener is not None:
-            await asyncio.gather(self._listener, return_exceptions=True)
+        await self._end()
+
+    async def _end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._let_down(ConnectionError("cut"))
 
     async def send(self, **message: Any) -> None:
+        await self.send_raw(json.dumps(message))
+
+    async def send_raw(self, frame: str | bytes) -> None:
         assert self._socket is not None
-        await self._socket.send(json.dumps(message))
+        await self._socket.send(frame)
+
+    def new_id(self) -> str:
+        self._commands += 1
+        return f"{self.key}-{self._commands}"
 
     async def do(self, word: str, command_id: str = "", **fields: Any) -> Message:
-        """Say a command; the answer is the frame that acknowledges or refuses it."""
-        self._commands += 1
-        command_id = command_id or f"{self.key}-{self._commands}"
+        """Say a command; the answer is the message that acknowledges or refuses it, ConnectionError if none comes."""
+        command_id = command_id or self.new_id()
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._answers[command_id] = answer
-        await self.send(do=word, id=command_id, **fields)
-        return await asyncio.wait_for(answer, 10)
+        try:
+            await self.send(do=word, id=command_id, **fields)
+        except ConnectionClosed as closed:
+            raise ConnectionError("closed") from closed
+        return await asyncio.wait_for(answer, 30)
 
-    async def until(self, holds: Callable[["Page"], bool], seconds: float = 10) -> None:
+    async def until(self, holds: Callable[["Page"], bool], seconds: float = 15) -> None:
         """Wait for what the page shows."""
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(lambda: holds(self))
@@ -81,47 +145,33 @@ class Page:
         try:
             async for frame in socket:
                 assert isinstance(frame, str)
-                self.frames.append(frame)
-                self._take(json.loads(frame))
+                self._answer(self.take(frame))
                 async with self._changed:
                     self._changed.notify_all()
         except ConnectionClosed:
             pass
         self.close_code = socket.close_code
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(ConnectionError(f"closed with {self.close_code}"))
-                answer.exception()
+        self._let_down(ConnectionError(f"closed with {self.close_code}"))
         async with self._changed:
             self._changed.notify_all()
 
-    def _take(self, message: Message) -> None:
-        match message["type"]:
-            case "welcome":
-                self.welcome = message
-                self.cards = {card["id"]: card for card in message["edition"]["cards"]}
-            case "sight":
-                self.sight, self.head = message["sight"], message["head"]
-            case "events":
-                for event in message["events"]:
-                    assert event["seq"] == self.head + 1, f"{event['seq']} came after {self.head}"
-                    self.head = event["seq"]
-                    show(self.sight, event, self.cards)
-                if "sight" in message:
-                    self.sight = message["sight"]
-                elif "now" in message:
-                    now = dict(message["now"])
-                    own = now.pop("own", {})
-                    self.sight |= now
-                    if own:
-                        self.sight["players"][self.sight["seat"]] |= own
-            case "nonce":
-                self.nonce = message["nonce"]
-            case "notice":
-                self.notices.append(message["code"])
-        answer = self._answers.get(message.get("ack") or message.get("id") or "")
+    async def _beat(self, socket: ClientConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await asyncio.sleep(BEAT_SECONDS)
+                await socket.send(json.dumps({"do": "beat", "mark": self.mark}))
+
+    def _answer(self, message: Message) -> None:
+        answer = self._answers.pop(message.get("ack") or message.get("id") or "", None)
         if answer and not answer.done():
             answer.set_result(message)
+
+    def _let_down(self, error: ConnectionError) -> None:
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(error)
+                answer.exception()
+        self._answers.clear()
 
 
 def show(sight: Message, event: Message, cards: dict[str, Message]) -> None:

@@ -1,27 +1,13 @@
 """A table over real sockets, behind a real Daphne."""
 
 import asyncio
-import json
 
 import pytest
 
 from tests.browser.site import Site
 from tests.table.conftest import NewMatch
-from tests.table.page import Page
 
 pytestmark = [pytest.mark.both_databases]
-
-
-async def same_as_reload(page: Page) -> None:
-    """A live page equals a reloaded page."""
-    fresh = Page(page.address, page.headers.get("Cookie", "").removeprefix("sessionid="), page.key)
-    await page.until(lambda page: True)
-    await fresh.open()
-    await fresh.until(lambda fresh: fresh.head >= page.head and bool(fresh.sight))
-    await fresh.close()
-    for sight in (page.sight, fresh.sight):
-        sight.pop("at")
-    assert json.dumps(page.sight, sort_keys=True) == json.dumps(fresh.sight, sort_keys=True)
 
 
 async def test_a_game_begins_when_all_nonces_are_there_and_each_page_gets_its_own_back(
