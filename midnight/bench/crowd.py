@@ -40,6 +40,7 @@ class Player:
         self.playing = asyncio.get_running_loop().create_future()
         self.waiting = False
         self.head = 0
+        self.mark = b""
 
     async def open(self, port: int, path: str, cookie: str) -> None:
         loop = asyncio.get_running_loop()
@@ -74,6 +75,8 @@ class Player:
             self.figures.refused += 1
             self.waiting = False
             self.go_on()
+        elif frame.startswith(b'{"type":"beat"'):
+            self.mark = frame[frame.index(b'"mark":"') + 8 :].partition(b'"')[0]
         elif frame.startswith(b'{"type":"sight"'):
             message = json.loads(frame)
             self.room.tiles = [n for n, t in enumerate(message["sight"]["tiles"]) if t["place"] == OPEN_PLACE]
@@ -111,7 +114,7 @@ class Player:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
 
     def beat(self) -> None:
-        self.wire.say(b'{"do":"beat","seen":%d,"rtt":1}' % self.head)
+        self.wire.say(b'{"do":"beat","mark":"%s"}' % self.mark)
 
 
 class Room:
