@@ -6,12 +6,14 @@ needs with the (async) ORM, and finds it empty at its start.
 
 import os
 import shutil
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.test import Client
@@ -76,9 +78,12 @@ def watch(site: Site) -> Watch:
 
 
 def session_of(person: User) -> str:
-    """The key of a new session of this person's."""
+    """The key of a session that this person has just begun: nobody asks for the password again for a while."""
     client = Client()
     client.force_login(person)
+    session = client.session
+    session[AUTHENTICATION_METHODS_SESSION_KEY] = [{"method": "password", "at": time.time(), "username": person.name}]
+    session.save()
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
