@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from games import log, opening, rules, servers
+from games.bot_hands import BotHands
 from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
 from games.opening import Opened
 from games.rules import State
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 MOST_TRIES = 20
 # When the database did not answer, the clock asks again so soon.
 AGAIN_MS = 250
+CLOSE_SECONDS = 3.0
 # A page that is behind by more than this gets the whole sight, which is shorter.
 KEPT_STEPS = 64
 
@@ -55,6 +57,7 @@ class Table:
         self._timer: asyncio.TimerHandle | None = None
         self._jobs: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._busy = False
+        self._bots: BotHands | None = None
         self._worker = asyncio.create_task(self._work())
 
     @property
@@ -139,8 +142,12 @@ class Table:
         return done.done()
 
     async def close(self) -> None:
-        """Stop in this process; the game goes on elsewhere."""
+        """Do what was asked for, then stop in this process; the game goes on elsewhere."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.settle(), CLOSE_SECONDS)
         self._set_timer(None)
+        if self._bots:
+            self._bots.rest()
         self._worker.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._worker
@@ -167,6 +174,8 @@ class Table:
 
     async def _give_up(self, code: CloseCode, notice: str) -> None:
         self._set_timer(None)
+        if self._bots:
+            self._bots.rest()
         self.tables.forget(self)
         for page in list(self.pages):
             await page.end(code, notice)
@@ -346,6 +355,8 @@ class Table:
             self._set_alarm()
         elif self.state is not None:
             self._set_timer(None)
+            if self._bots:
+                self._bots.rest()
 
     async def _store(
         self, events: Sequence[Event], seat: int | None = None, command_id: str = "", page: Page | None = None
@@ -383,6 +394,11 @@ class Table:
     async def _show(self, steps: list[Step], asker: Page | None = None, command_id: str = "") -> None:
         """Put stored events into effect and tell every page what its seat may see of them."""
         first = self.state is None
+        if self._bots is None:
+            self._bots = BotHands(self.opened, self._move_bot)
+            self._bots.sit_down(rules.blank(self.opened.terms()))
+        for step in steps:
+            self._bots.see(step.after, step.event)
         self.state = steps[-1].after
         self._steps = (self._steps + steps)[-KEPT_STEPS:]
         frames = Frames(steps)
@@ -392,8 +408,26 @@ class Table:
                 frame = f'{frame[:-1]},"ack":{compact(command_id)}}}'
             await page.tell(frame)
 
+    def _move_bot(self, seat: int, command: Command) -> None:
+        self._jobs.put_nowait(partial(self._play_for_bot, seat, command))
+
+    async def _play_for_bot(self, seat: int, command: Command) -> None:
+        await self._be_current()
+        if self.state is None or self._kept_by != self.tables.server or self.over:
+            return
+        try:
+            await self._let_the_clock_act()
+            await self._store(rules.decide(self.state, seat, command, self.at()))
+        except rules.Refused:
+            # Somebody was faster. The bot sees what happened and chooses again.
+            self._set_alarm()
+        except log.Behind:
+            await self._catch_up()
+
     def _set_alarm(self) -> None:
-        """The keeper wakes the game to the millisecond; the others only look once a second."""
+        """The keeper wakes the game to the millisecond and moves the bots; the others only look once a second."""
+        if self._bots:
+            self._bots.think()
         wake_at = None if self.state is None else rules.wake_at(self.state)
         self._set_timer(None if wake_at is None else wake_at - self.at())
 

@@ -74,10 +74,10 @@ class Tables:
         self.stopping = True
         if self._looking is not None:
             self._looking.cancel()
+        # Pages first, and all at once: the server that called us ends their connections in the same moment.
+        for page in [page for table in self._tables.values() for page in table.pages]:
+            await page.end(CloseCode.STOPPING, "stopping")
         for table in list(self._tables.values()):
-            for page in list(table.pages):
-                await page.end(CloseCode.STOPPING, "stopping")
-            await table.settle()
             await table.close()
         self._tables.clear()
         await self.doorbell.close()
@@ -220,3 +220,10 @@ async def _started() -> Tables:
         await tables.doorbell.close()
         raise
     return tables
+
+
+async def stop_here() -> None:
+    """Stop what `here` has started in this event loop: call it before the process ends."""
+    started = _here.get(asyncio.get_running_loop())
+    if started is not None and started.done() and not started.exception():
+        await started.result().stop()

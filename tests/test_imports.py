@@ -23,7 +23,7 @@ LEVELS: list[list[str]] = [
         "games.bench",
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
-    ["games.table", "games.tables"],
+    ["games.table", "games.tables", "games.bot_hands"],
     ["games.frames"],
     ["games.ladder"],
     ["games.log", "games.doorbell", "games.opening", "games.servers"],

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -106,9 +106,11 @@ NewMatch = Callable[..., Awaitable[Match]]
 async def new_match(transactional_db: None) -> AsyncIterator[NewMatch]:
     matches: list[Match] = []
 
-    def make(players: int, limits: terms.Limits, **options: Any) -> Match:
+    def make(players: int, limits: terms.Limits, bots: Sequence[str] = (), **options: Any) -> Match:
         people = [User.objects.create_guest() for _ in range(players)]
-        seats = [NewSeat(character, person.pk) for character, person in zip(terms.CHARACTERS, people, strict=False)]
+        characters = iter(terms.CHARACTERS)
+        seats = [NewSeat(next(characters), person.pk) for person in people]
+        seats += [NewSeat(next(characters), strength=strength) for strength in bots]
         return Match(open_game(seats, limits=limits, **options), [session_of(person) for person in people])
 
     async def new(players: int = 2, limits: terms.Limits = QUICK, **options: Any) -> Match:

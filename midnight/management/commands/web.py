@@ -33,6 +33,7 @@ class Command(BaseCommand):
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         from daphne.endpoints import build_endpoint_description_strings
         from daphne.server import Server
+        from twisted.internet import reactor
 
         from midnight.asgi import application
 
@@ -46,6 +47,16 @@ class Command(BaseCommand):
             websocket_max_frame_size=LONGEST_LINE,
             server_name="",
         )
+        reactor.addSystemEventTrigger("before", "shutdown", stop_tables)  # type: ignore[arg-type]  # its types are wrong
         server.run()
         if server.abort_start:
             raise stack.CannotRun("The web process could not listen: see above.")
+
+
+def stop_tables() -> Any:
+    """Daphne ends every connection without a word when it stops: before that, the pages hear that it will."""
+    from twisted.internet.defer import Deferred
+
+    from games import tables
+
+    return Deferred.fromFuture(asyncio.ensure_future(tables.stop_here()))

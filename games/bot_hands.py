@@ -1,0 +1,66 @@
+"""The bots at one table: what they have seen, and what their hands are about to do.
+
+They are shown what their seats may see, like any page, and nothing else; whoever keeps the game moves their hands.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from random import Random
+
+from games import rules
+from games.bots import STRENGTHS, Bot
+from games.opening import Opened
+from games.rules import State
+from games.rules.commands import Command
+from games.rules.documents import choice
+from games.rules.edition import load_edition
+from games.rules.events import Event
+
+
+class BotHands:
+    """All bots of a game. `move(seat, command)` is called when a hand has done what its bot chose."""
+
+    def __init__(self, opened: Opened, move: Callable[[int, Command], None]) -> None:
+        edition = load_edition(opened.edition)
+        self._bots = {
+            seat: Bot(
+                choice(sitter.strength, "a bot's strength", STRENGTHS),
+                seat,
+                edition,
+                # Nobody can replay what a bot will think.
+                Random(secrets.token_bytes(16)),
+            )
+            for seat, sitter in enumerate(opened.sitters)
+            if sitter.kind == "bot" and sitter.strength
+        }
+        self._move = move
+        self._moving: dict[int, asyncio.TimerHandle] = {}
+
+    def sit_down(self, state: State) -> None:
+        """Show everybody the table as it is."""
+        for seat, bot in self._bots.items():
+            bot.see(rules.sight(state, seat))
+
+    def see(self, state: State, event: Event) -> None:
+        """Show everybody what happened; `state` is the one after it."""
+        for seat, bot in self._bots.items():
+            bot.see(rules.sight_of_event(state, event, seat))
+
+    def think(self) -> None:
+        """Let every hand that rests begin what its bot chooses."""
+        for seat, bot in self._bots.items():
+            if seat not in self._moving and (chosen := bot.choose()):
+                self._moving[seat] = asyncio.get_running_loop().call_later(
+                    chosen.after_ms / 1000, self._done, seat, chosen.command
+                )
+
+    def rest(self) -> None:
+        """Let go of everything: somebody else moves these hands."""
+        for timer in self._moving.values():
+            timer.cancel()
+        self._moving.clear()
+
+    def _done(self, seat: int, command: Command) -> None:
+        del self._moving[seat]
+        self._move(seat, command)
