@@ -7,7 +7,6 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
-from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import Fernet, MultiFernet
@@ -46,7 +45,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """A suspended person has proved who they are, so they may read until when; in they do not come."""
         if user.is_suspended and user.suspended_until:
             request.session["suspended_until"] = user.suspended_until.isoformat()
-            raise ImmediateHttpResponse(redirect("accounts:suspended"))
+            return redirect("accounts:suspended")
         response: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return response
 
@@ -63,10 +62,6 @@ class AccountAdapter(DefaultAccountAdapter):
             messages.success(request, gettext("Welcome back: your account is open again."))
         response: HttpResponse = super().post_login(request, user, **kwargs)
         return response
-
-    def logout(self, request: HttpRequest) -> None:
-        sessions.end_current(request)
-        super().logout(request)
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         return redirect("account_login")

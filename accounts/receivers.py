@@ -1,15 +1,22 @@
-"""What we do when allauth has done something: end sessions, and write it into the account's history."""
+"""What follows when Django or allauth did something: sessions end, and the account's history gets its line."""
 
 from typing import Any
 
 from allauth.account import signals as account
 from allauth.mfa import signals as mfa
 from allauth.mfa.models import Authenticator
+from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 from django.http import HttpRequest
 
 from accounts import sessions
 from accounts.models import EndedSession, Trace, User
+
+
+@receiver(user_logged_out)
+def signed_out(sender: object, request: HttpRequest | None, **kwargs: Any) -> None:
+    if request is not None:
+        sessions.end_current(request)
 
 
 @receiver(account.password_changed)

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
@@ -98,9 +99,9 @@ def forget_old_ends(now: datetime) -> None:
 def clear_expired() -> None:
     """Throw away sessions that nobody can use any more, and their entries in people's lists."""
     _store().clear_expired()
-    for entry in UserSession.objects.filter(last_seen_at__lt=timezone.now() - timedelta(days=1)).iterator():
-        if not entry.exists():
-            entry.delete()
+    UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).filter(
+        last_seen_at__lt=timezone.now() - KEPT
+    ).delete()
 
 
 def _store() -> SessionBase:

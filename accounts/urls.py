@@ -12,6 +12,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
 from accounts import entrance, views
 from accounts.models import User
@@ -62,6 +63,8 @@ keys = [
     path("mail/", named(account.email), name="account_email"),
     re_path(r"^mail/confirm/(?P<key>[-:\w]+)/$", account.confirm_email, name="account_confirm_email"),
     path("password/", named(account.password_change), name="account_change_password"),
+    # Who never had one, such as somebody made by a program.
+    path("password/none/", RedirectView.as_view(pattern_name="account_reset_password"), name="account_set_password"),
     path("password/forgotten/", account.password_reset, name="account_reset_password"),
     path("password/forgotten/asked/", account.password_reset_done, name="account_reset_password_done"),
     re_path(

@@ -3,6 +3,7 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from midnight import health, pages
 
@@ -21,5 +22,6 @@ urlpatterns = [
     path("display/", pages.display, name="display"),
     path("offline/", pages.offline, name="offline"),
     path("service-worker.js", pages.service_worker, name="service-worker"),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
 ]

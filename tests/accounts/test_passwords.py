@@ -75,6 +75,11 @@ def test_changing_it_is_limited_too(alice: User) -> None:
     assert statuses == [200] * 5 + [429]
 
 
+def test_somebody_who_never_had_one_is_shown_how_to_get_one(client: Client) -> None:
+    client.force_login(User.objects.create_user("Irma Vep"))
+    assert client.get(CHANGE, follow=True).redirect_chain[-1][0] == FORGOTTEN
+
+
 @committing
 def test_a_known_and_an_unknown_address_get_the_same_answer(alice: User, mailoutbox: list[EmailMessage]) -> None:
     with_mail(alice)

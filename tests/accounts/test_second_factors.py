@@ -195,6 +195,14 @@ def test_the_administration_has_no_door_of_its_own(admin: User, alice: User, cli
     assert signed_in(alice).get("/admin/login/").status_code == 403
 
 
+def test_the_administration_changes_passwords_and_signs_out_as_the_site_does(admin: User) -> None:
+    client = signed_in(with_app(admin), code=code_now())
+    assert client.get("/admin/password_change/")["Location"] == "/account/password/"
+    watch, key = EndWatch(), client.session.session_key
+    client.post("/admin/logout/")
+    assert [end.session_key for end in watch.look()] == [key]
+
+
 def test_players_owe_nothing(alice: User) -> None:
     assert duties.first_duty(alice) is None
 
