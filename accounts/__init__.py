@@ -1,6 +1,6 @@
 """People: who they are, how they come in, what protects them, and how they leave.
 
-Signing in, passwords, passkeys and codes are django-allauth's; `adapters`, `forms` and `urls` say how it does that here.
+Signing in, passwords, passkeys and codes are django-allauth's; `adapters`, `forms` and `urls` fit it to this house.
 Everything else is ours, a module for each thing that happens to a person:
 
     looks, names          which names may be held, by whom, and how they change
