@@ -117,13 +117,13 @@ def _step(game: Game, rng: random.Random, luck: Luck, at: int) -> int:
     elif seat not in luck.sleepy and (
         seat not in luck.dreamy or state.players[seat].hand is None or rng.random() < 0.02
     ):
-        wanted = _choose(legal(state, seat, at), rng)
+        wanted = choose(legal(state, seat, at), rng)
         if wanted is not None:
             game.happen(decide(state, seat, wanted, at))
     return at
 
 
-def _choose(found: tuple[Command, ...], rng: random.Random) -> Command | None:
+def choose(found: tuple[Command, ...], rng: random.Random) -> Command | None:
     """Any legal command, but rather one that brings the game on."""
     moves = [move for move in found if not isinstance(move, Leave)]
     eager = [move for move in moves if not isinstance(move, Return | Pass) and move != Ready(False)]
