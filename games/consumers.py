@@ -78,7 +78,7 @@ class TableConsumer(AsyncConsumer):
         self._language = _language(scope)
         await receive()
         # Accepted before it is closed: a browser never learns the code of a socket that was refused.
-        await send({"type": "websocket.accept", "subprotocol": None, "headers": []})
+        await self._put({"type": "websocket.accept", "subprotocol": None, "headers": []})
         try:
             await self._serve()
         except _Gone:
@@ -210,12 +210,7 @@ class TableConsumer(AsyncConsumer):
         if not self._open:
             return
         self._sent_bytes += len(frame)
-        try:
-            await self._send({"type": "websocket.send", "text": frame, "bytes": None})
-        except Exception:
-            # This page's trouble alone: the table has others to tell.
-            logger.exception("A page could not be told")
-            await self.end(CloseCode.FAULT, "fault")
+        await self._put({"type": "websocket.send", "text": frame, "bytes": None})
 
     async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
         message: dict[str, object] = {"type": "refused", "code": code, "head": head}
@@ -230,8 +225,15 @@ class TableConsumer(AsyncConsumer):
         self._open = False
         text = say(notice, {}, self._language)
         frame = compact({"type": "notice", "code": notice, "text": text})
-        await self._send({"type": "websocket.send", "text": frame, "bytes": None})
-        await self._send({"type": "websocket.close", "code": int(code), "reason": None})
+        await self._put({"type": "websocket.send", "text": frame, "bytes": None})
+        await self._put({"type": "websocket.close", "code": int(code), "reason": None})
+
+    async def _put(self, message: Any) -> None:
+        try:
+            await self._send(message)
+        except Exception as error:
+            # The line is just breaking, which we hear of in a moment. The table has others to tell.
+            logger.info("A page could not be told: %s", error)
 
     def is_quiet(self) -> bool:
         """Whether this page has not been heard of for too long, or leaves too much unread."""

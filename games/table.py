@@ -228,8 +228,9 @@ class Table:
                     return await page.refuse(command_id, "not_begun", {}, 0)
                 if stored_badly:
                     break
-                await self._let_the_clock_act()
-                events = rules.decide(self.state, seat, command, self.at())
+                at = self.at()
+                await self._let_the_clock_act(at)
+                events = rules.decide(self.state, seat, command, max(at, self.state.at))
                 return await self._store(events, seat, command_id, page)
             except rules.Refused as refused:
                 return await page.refuse(command_id, refused.code, refused.values, self.head)
@@ -278,16 +279,16 @@ class Table:
             await self._begin()
             return
         try:
-            await self._let_the_clock_act()
+            await self._let_the_clock_act(self.at())
         except log.Behind:
             await self._catch_up()
         if self._kept_by == self.tables.server:
             self._set_alarm()
 
-    async def _let_the_clock_act(self) -> None:
-        """Store what is due (R8.9: where a limit and a command meet, the clock acts first)."""
-        while self.state is not None and (events := rules.tick(self.state, self.at())):
-            await self._store(events)
+    async def _let_the_clock_act(self, at: int) -> None:
+        """Store what is due by then (R8.9: where a limit and a command meet, the clock acts first)."""
+        if self.state is not None:
+            await self._store(rules.tick(self.state, at))
 
     async def _resume(self, lost_ms: int) -> None:
         """Look after this game from now on; nobody did for `lost_ms` (R8.10)."""
@@ -308,8 +309,9 @@ class Table:
             if self.state is None or any(page.seat == seat for page in self.pages):
                 return
             try:
-                await self._let_the_clock_act()
-                await self._store(rules.decide(self.state, seat, Ready(on=False), self.at()))
+                at = self.at()
+                await self._let_the_clock_act(at)
+                await self._store(rules.decide(self.state, seat, Ready(on=False), max(at, self.state.at)))
             except rules.Refused:
                 return
             except log.Behind:

@@ -22,6 +22,7 @@ from games.rules.record import make_record, write_record
 from games.tables import Tables
 from tests.browser.site import Site, running_site
 from tests.settings import FOLDER, ON_POSTGRES, POSTGRES_FOLDER, VALKEY
+from tests.table.inside import InnerPage
 from tests.table.page import Page, Picture
 
 QUICK = replace(terms.DEFAULT_LIMITS["live"], hold_ms=0, countdown_ms=1_000)
@@ -71,6 +72,20 @@ class Match:
         page = Page(f"ws://localhost:{web.port}/ws/1/games/{self.game.code}", cookie, key or f"p{seat}")
         self.pages.append(page)
         return page
+
+    async def inside(self, *processes: Tables) -> list[InnerPage]:
+        """Every player's page in the test's own process, before these tables by turns, with the search on."""
+        pages = [InnerPage(seat) for seat in range(len(self.cookies))]
+        for page in pages:
+            await processes[0].reader.run(opening.keep_nonce, self.game.pk, page.seat or 0, bytes(16))
+        for seat, page in enumerate(pages):
+            await page.join(processes[seat % len(processes)], self.game)
+        for page in pages:
+            await page.until(lambda page: bool(page.sight))
+            await page.do("ready", on=True)
+        for page in pages:
+            await page.until(lambda page: page.sight["phase"] == "search")
+        return pages
 
     async def sit_down(self, *webs: Site) -> list[Page]:
         """Every player's page, in these processes by turns, with the game begun."""

@@ -1,10 +1,10 @@
 """Pages inside of the test's own process, before tables that run there too, on the tests' database and Valkey."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from accounts.models import EndedSession
-from games import opening
 from games.frames import CloseCode
 from games.models import Game
 from games.rules import commands
@@ -26,6 +26,7 @@ class InnerPage(Picture):
         self._table: Table | None = None
         self._answers: dict[str, asyncio.Future[Message]] = {}
         self._commands = 0
+        self._changed = asyncio.Event()
 
     async def join(self, tables: Tables, game: Game, after: int | None = None) -> "InnerPage":
         self._table = await tables.table(game.code)
@@ -55,10 +56,18 @@ class InnerPage(Picture):
     async def do(self, word: str, command_id: str = "", **fields: Any) -> Message:
         return await asyncio.wait_for(self.ask(commands.read({"do": word, **fields}), command_id), 30)
 
+    async def until(self, holds: Callable[["InnerPage"], bool], seconds: float = 15) -> None:
+        """Wait for what the page shows."""
+        async with asyncio.timeout(seconds):
+            while not holds(self):
+                self._changed.clear()
+                await self._changed.wait()
+
     # What the table asks of a page.
 
     async def tell(self, frame: str) -> None:
         message = self.take(frame)
+        self._changed.set()
         answer = self._answers.pop(message.get("ack") or message.get("id") or "", None)
         if answer and not answer.done():
             answer.set_result(message)
@@ -70,6 +79,7 @@ class InnerPage(Picture):
 
     async def end(self, code: CloseCode, notice: str) -> None:
         self.closed = code
+        self._changed.set()
         self.notices.append(notice)
 
     def is_quiet(self) -> bool:
@@ -77,11 +87,3 @@ class InnerPage(Picture):
 
     def is_of(self, ended: EndedSession) -> bool:
         return False
-
-
-async def begin(tables: Tables, game: Game, *pages: InnerPage) -> None:
-    """The first event, with every seat's nonce given."""
-    for page in pages:
-        await tables.reader.run(opening.keep_nonce, game.pk, page.seat or 0, bytes(16))
-    for page in pages:
-        await page.join(tables, game)

@@ -1,0 +1,168 @@
+"""A command counts once, however often it is sent and whatever became of the answer."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from channels.db import database_sync_to_async
+
+from games import log
+from games.models import Event
+from games.tables import Tables
+from tests.browser.site import Site
+from tests.table.conftest import Match, NewMatch, NewTables
+from tests.table.inside import InnerPage
+from tests.table.page import Picture
+
+pytestmark = [pytest.mark.both_databases]
+
+
+class LostAnswer(log.Pen):
+    """Writes everything, but once nobody hears whether it did."""
+
+    def append(self, append: log.Append) -> "asyncio.Future[None]":
+        written = super().append(append)
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        written.add_done_callback(lambda _: answer.set_exception(log.Unwritten("the line broke")))
+        return answer
+
+
+class Slow(log.Pen):
+    """Says that it does not know, and writes a little later all the same."""
+
+    def append(self, append: log.Append) -> "asyncio.Future[None]":
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.2, super().append, append)
+        answer: asyncio.Future[None] = loop.create_future()
+        answer.set_exception(log.Unwritten("no answer in time"))
+        return answer
+
+
+class Broken(log.Pen):
+    """Writes nothing and says so."""
+
+    def append(self, append: log.Append) -> "asyncio.Future[None]":
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        answer.set_exception(log.Unwritten("no room left"))
+        return answer
+
+
+@contextmanager
+def writing_with(tables: Tables, pen: log.Pen) -> Iterator[None]:
+    own, tables.pen = tables.pen, pen
+    yield
+    tables.pen = own
+    pen.close()
+
+
+def garage(page: Picture) -> int:
+    return next(
+        spot for spot, tile in enumerate(page.sight["tiles"]) if tile["place"] == "garage" and tile["lies"] == "down"
+    )
+
+
+async def written(match: Match, command_id: str) -> list[int]:
+    def find() -> list[int]:
+        return list(Event.objects.filter(game=match.game, command_id=command_id).values_list("seq", flat=True))
+
+    return await database_sync_to_async(find)()
+
+
+async def test_a_command_sent_again_is_answered_and_not_done_again(new_match: NewMatch, new_tables: NewTables) -> None:
+    match, tables = await new_match(), await new_tables()
+    page, _ = await match.inside(tables)
+    done = await page.do("lift", "once", tile=garage(page))
+    again = await page.do("lift", "once", tile=garage(page))
+    assert again == {"type": "ack", "id": "once", "seq": done["head"]}
+    assert await written(match, "once") == [done["head"]]
+
+
+async def test_another_process_knows_it_and_so_does_one_that_comes_after_a_crash(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, tables, other = await new_match(), await new_tables(), await new_tables()
+    page, _ = await match.inside(tables)
+    done = await page.do("lift", "once", tile=garage(page))
+    elsewhere = await InnerPage(0, "other").join(other, match.game)
+    assert await elsewhere.do("lift", "once", tile=0) == {"type": "ack", "id": "once", "seq": done["head"]}
+    after = await InnerPage(0, "after").join(await new_tables(), match.game)
+    assert await after.do("lift", "once", tile=0) == {"type": "ack", "id": "once", "seq": done["head"]}
+
+
+async def test_ids_are_each_players_own(new_match: NewMatch, new_tables: NewTables) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    assert (await alice.do("lift", "same", tile=garage(alice)))["type"] == "events"
+    assert (await bob.do("lift", "same", tile=garage(bob)))["type"] == "events"
+
+
+async def test_a_refused_command_may_count_when_it_is_sent_again(new_match: NewMatch, new_tables: NewTables) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    tile = garage(alice)
+    await alice.do("lift", tile=tile)
+    assert (await bob.do("lift", "once", tile=tile))["code"] == "tile_gone"
+    await alice.do("return", tile=tile, face="down")
+    assert (await bob.do("lift", "once", tile=tile))["type"] == "events"
+    assert len(await written(match, "once")) == 1
+
+
+async def test_a_command_whose_outcome_nobody_knows_is_looked_up(new_match: NewMatch, new_tables: NewTables) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    with writing_with(tables, LostAnswer()):
+        answer = await alice.do("lift", "once", tile=garage(alice))
+    assert answer == {"type": "ack", "id": "once", "seq": alice.head}
+    assert await written(match, "once") == [alice.head]
+    assert bob.head == alice.head
+    assert (await alice.do("lift", "once", tile=0)) == answer
+    assert await match.faults() == []
+
+
+async def test_a_command_that_was_not_written_is_refused_and_may_be_sent_again(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    before = alice.head
+    with writing_with(tables, Broken()):
+        assert (await alice.do("lift", "once", tile=garage(alice)))["code"] == "unavailable"
+    assert (alice.head, bob.head) == (before, before)
+    assert await written(match, "once") == []
+    assert (await alice.do("lift", "once", tile=garage(alice)))["type"] == "events"
+    assert len(await written(match, "once")) == 1
+
+
+async def test_a_command_that_lands_after_all_is_acknowledged_when_it_is_sent_again(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    before = alice.head
+    with writing_with(tables, Slow()):
+        assert (await alice.do("lift", "once", tile=garage(alice)))["code"] == "unavailable"
+        # Nobody rings for it: the look that each process takes finds it.
+        await alice.until(lambda page: page.head == before + 1)
+        await bob.until(lambda page: page.head == before + 1)
+    assert (await alice.do("lift", "once", tile=0))["seq"] == before + 1
+    assert await written(match, "once") == [before + 1]
+
+
+async def test_the_same_command_by_way_of_two_processes_counts_once(
+    web: Site, other_web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
+) -> None:
+    match = await new_match()
+    first, _ = await match.search(web, other_web)
+    for number in range(so_often(10, 200)):
+        tile, command_id = garage(first), f"once-{number}"
+        # The answer may be lost, as the second page sends the first one away.
+        second = match.page(other_web, 0, f"s{number}")
+        await asyncio.gather(first.do("lift", command_id, tile=tile), second.open(), return_exceptions=True)
+        answer = await second.do("lift", command_id, tile=tile)
+        assert answer["type"] in ("ack", "events")
+        assert len(await written(match, command_id)) == 1
+        assert (await second.do("return", tile=tile, face="down"))["type"] == "events"
+        await first.open()
+        await second.close()
+    assert await match.faults() == []
