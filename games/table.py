@@ -228,10 +228,7 @@ class Table:
                     return await page.refuse(command_id, "not_begun", {}, 0)
                 if stored_badly:
                     break
-                at = self.at()
-                await self._let_the_clock_act(at)
-                events = rules.decide(self.state, seat, command, max(at, self.state.at))
-                return await self._store(events, seat, command_id, page)
+                return await self._do(self.state, seat, command, command_id, page)
             except rules.Refused as refused:
                 return await page.refuse(command_id, refused.code, refused.values, self.head)
             except log.Behind:
@@ -279,16 +276,21 @@ class Table:
             await self._begin()
             return
         try:
-            await self._let_the_clock_act(self.at())
+            await self._store(rules.tick(self.state, self.at()))
         except log.Behind:
             await self._catch_up()
         if self._kept_by == self.tables.server:
             self._set_alarm()
 
-    async def _let_the_clock_act(self, at: int) -> None:
-        """Store what is due by then (R8.9: where a limit and a command meet, the clock acts first)."""
-        if self.state is not None:
-            await self._store(rules.tick(self.state, at))
+    async def _do(
+        self, state: State, seat: int, command: Command, command_id: str = "", page: Page | None = None
+    ) -> None:
+        """Decide and store; where a limit and a command meet, the clock acts first (R8.9), in the same moment."""
+        at = self.at()
+        await self._store(rules.tick(state, at))
+        await self._store(
+            rules.decide(self.state or state, seat, command, at), seat if command_id else None, command_id, page
+        )
 
     async def _resume(self, lost_ms: int) -> None:
         """Look after this game from now on; nobody did for `lost_ms` (R8.10)."""
@@ -309,9 +311,7 @@ class Table:
             if self.state is None or any(page.seat == seat for page in self.pages):
                 return
             try:
-                at = self.at()
-                await self._let_the_clock_act(at)
-                await self._store(rules.decide(self.state, seat, Ready(on=False), max(at, self.state.at)))
+                await self._do(self.state, seat, Ready(on=False))
             except rules.Refused:
                 return
             except log.Behind:
@@ -418,8 +418,7 @@ class Table:
         if self.state is None or self._kept_by != self.tables.server or self.over:
             return
         try:
-            await self._let_the_clock_act()
-            await self._store(rules.decide(self.state, seat, command, self.at()))
+            await self._do(self.state, seat, command)
         except rules.Refused:
             # Somebody was faster. The bot sees what happened and chooses again.
             self._set_alarm()
