@@ -14,6 +14,7 @@ def sight(state: State, seat: int | None) -> dict[str, object]:
     """The whole table as this viewer may see it.
 
     `limit` is when the clock ends the phase or the turn, `resumes_at` the end of the countdown that followed a fault.
+    `traded` tells of a trade in this tour, `short` of a leather bag that was opened over an empty bag of art.
     After the game `reveal` has all that was hidden.
     """
     terms = state.terms
@@ -27,18 +28,13 @@ def sight(state: State, seat: int | None) -> dict[str, object]:
         "limits": terms.limits.as_json(),
         "edition": terms.edition.name,
         "commitment": terms.commitment,
-        "phase": state.phase,
+        **_moment(state),
         "round": state.round,
-        "limit": state.limit,
-        "resumes_at": state.resumes_at,
         "tiles": _tiles(state, seat),
         "players": [_player(state, one, own=one == seat) for one in range(len(state.players))],
         "markets": [_market(offer) for offer in state.offers],
         "bag": len(state.bag),
         "deck": len(state.deck),
-        "order": list(state.exchange.order),
-        "tour": state.exchange.tour,
-        "turn": state.in_turn(),
         "leavers": list(state.leavers),
     }
     if state.phase == "over":
@@ -83,18 +79,24 @@ def sight_of_event(state: State, event: Event, seat: int | None) -> dict[str, ob
 
 def sight_of_moment(state: State, seat: int | None) -> dict[str, object]:
     """The part of a sight that events do not spell out: phase, limits, turn, and what this seat knows of its own."""
-    seen: dict[str, object] = {
+    seen = _moment(state)
+    if seat is not None:
+        player = state.players[seat]
+        seen["own"] = {"hidden": _hidden_cards(player), "points": score(seat, player).as_json()}
+    return seen
+
+
+def _moment(state: State) -> dict[str, object]:
+    return {
         "phase": state.phase,
         "limit": state.limit,
         "resumes_at": state.resumes_at,
         "order": list(state.exchange.order),
         "tour": state.exchange.tour,
         "turn": state.in_turn(),
+        "traded": state.exchange.traded,
+        "short": state.exchange.short,
     }
-    if seat is not None:
-        player = state.players[seat]
-        seen["own"] = {"hidden": _hidden_cards(player), "points": score(seat, player).as_json()}
-    return seen
 
 
 def _tiles(state: State, seat: int | None) -> list[dict[str, object]]:
@@ -139,7 +141,7 @@ def _face_up(held: Held) -> bool:
 
 
 def _hidden_cards(player: Player) -> list[str]:
-    return [held.card.id for held in player.cards if not _face_up(held)]
+    return sorted(held.card.id for held in player.cards if not _face_up(held))
 
 
 def _market(offer: Offer) -> dict[str, object]:
