@@ -1,4 +1,7 @@
-"""Records of whole games, kept in the tree: they replay for ever, and say everything that a record can say."""
+"""Records of whole games, kept in the tree: they replay for ever, and say everything that a record can say.
+
+`keep_records.py` played them.
+"""
 
 import hashlib
 import hmac

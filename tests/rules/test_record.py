@@ -11,8 +11,9 @@ import pytest
 
 from games.rules import chance, edition, events, record, terms
 from games.rules.documents import MOST_BYTES, MOST_DIGITS
-from games.rules.judge import LATEST_MS, judge
+from games.rules.judge import LATEST_MS, Fault, judge
 from games.rules.record import RecordError, as_json, make_record, read_record, write_record
+from games.rules.rulings import refusal
 from games.rules.state import Reason
 
 from .random_play import Luck, random_game, terms_for
@@ -161,6 +162,12 @@ def test_the_test_vector_of_the_page_is_what_the_code_gives() -> None:
     assert names(said["tiles/1"]) == tiles[:4]
     assert names(said["bag"]) == chance.shuffle(game_seed, "bag", house.art_tokens)[:4]
     assert names(said["deck"]) == deck[:6]
+
+
+def test_the_page_shows_a_fault_as_the_command_prints_it() -> None:
+    bought = events.Bought(214, 0, 1, 0, 0, None, (5,), ("watch",))
+    rule, message = refusal("wrong_price", bought)
+    assert f"    line 3: {Fault(214, rule, message)}\n" in PAGE
 
 
 # Broken files.
