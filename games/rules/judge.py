@@ -50,74 +50,79 @@ def judge(document: str | bytes) -> list[Fault]:
         head = read_head(source)
     except RecordError as wrong:
         return [Fault(0 if wrong.rule else None, wrong.rule, str(wrong))]
-    faults = list(_head_faults(head))
     replayed = _Replay(head)
     try:
         for event in read_events(source):
-            faults += replayed.take(event)
+            replayed.take(event)
         replayed.finish()
-        faults += _result_faults(source, replayed)
     except RecordError as wrong:
-        faults.append(Fault(replayed.number + 1, wrong.rule, str(wrong)))
-    except _Lost as lost:
-        faults += lost.faults
-    return faults
+        replayed.faults.append(Fault(replayed.number + 1, wrong.rule, str(wrong)))
+    except _Lost:
+        pass
+    else:
+        replayed.faults += _result_faults(source, replayed)
+    return [*_head_faults(head), *replayed.faults]
 
 
 class _Lost(Exception):
-    """After these faults nobody can say what the game would have been."""
-
-    def __init__(self, *faults: Fault) -> None:
-        super().__init__(*faults)
-        self.faults = faults
+    """After the last fault nobody can say what the game would have been."""
 
 
 class _Replay:
     """The game as far as it is told; an event that says something wrong counts as what it must say."""
 
     def __init__(self, head: Head) -> None:
+        self.faults: list[Fault] = []
         self.number = 0
         self.state = blank(head.terms)
         self.tally = Tally(head.terms.edition, len(head.terms.seats))
+        self._seq = 0  # of the last event, as it says itself
+        self._fell = False  # whether time fell at the last event
         self._follow: list[Event] = list(play.setup(head.terms))
 
-    def take(self, said: Event) -> list[Fault]:
-        """The faults of the next event."""
+    def take(self, said: Event) -> None:
+        """Plays the next event."""
         self.number += 1
-        faults = []
-        if said.seq != self.number:
-            faults.append(self._fault("R4.3", f"its seq is {said.seq}, it must be {self.number}"))
-        if said.at < self.state.at:
-            faults.append(self._fault("R4.3", f"it is at {said.at}, the event before it at {self.state.at}"))
+        self._check_order(said)
         event = _in_order(replace(said, seq=self.number, at=max(said.at, self.state.at)))
-        try:
-            if not self._follow:
-                faults += self._begin(event)
-            return [*faults, *self._compare(event, self._follow.pop(0))]
-        except _Lost as lost:
-            raise _Lost(*faults, *lost.faults) from None
+        if not self._follow:
+            self._follow = self._brought_about(event)
+        expected = self._follow.pop(0)
+        self._compare(event, expected)
+        self.state = play.apply(self.state, expected)
+        self.tally.count(expected)
 
     def finish(self) -> None:
         """There are no more events."""
-        self.number += 1
+        wrong: tuple[str, str] | None = None
         if self._follow:
-            raise self._lost(
-                rule_of(self._follow[0]), f"the record ends, but this must follow: {deed(self._follow[0])}"
-            )
-        if self.state.phase != "over":
-            raise self._lost("R7.2", "the record ends, but the game does not")
-        self.number -= 1
+            wrong = rule_of(self._follow[0]), f"the record ends, but this must happen: {deed(self._follow[0])}"
+        elif self.state.phase != "over":
+            wrong = "R7.2", "the record ends, but the game does not"
+        if wrong is not None:
+            self.faults.append(Fault(self.number + 1, *wrong))
+            raise _Lost
 
-    def _begin(self, event: Event) -> list[Fault]:
-        """Takes down what an event must bring about that does not follow from the one before, itself first."""
+    def _check_order(self, said: Event) -> None:
+        """One wrong number, one wrong time is one fault, even if all others are counted from it."""
+        if said.seq != self._seq + 1:
+            self._note("R4.3", f"its seq is {said.seq}, it must be {self._seq + 1}")
+        self._seq = said.seq
+        if said.at < self.state.at:
+            if self._fell:
+                raise _Lost
+            self._note("R4.3", f"it is at {said.at}, the event before it at {self.state.at}")
+        self._fell = said.at < self.state.at
+
+    def _brought_about(self, event: Event) -> list[Event]:
+        """This event, which does not follow from the one before, as it must be, and what follows from it."""
         if self.state.phase == "over":
             raise self._lost("R7.2", f"{deed(event)}, but the game is over")
-        faults: list[Fault] = []
         match event:
             case events.Resumed():
-                self._follow = self._takeover(event)
+                return self._takeover(event)
             case events.GameEnded(reason="void", by="staff" | "server" as by):
-                self._follow = list(play.void(self.state, by, event.at))
+                return list(play.void(self.state, by, event.at))
             case (
                 events.CountdownStarted()
                 | events.SearchStarted()
@@ -125,11 +130,9 @@ class _Replay:
                 | events.Escaped(by="clock")
                 | events.Passed(by="clock")
             ):
-                faults = self._lateness(event)
-                self._follow = _of_this_hand(list(play.tick(self.state, event.at)), event)
+                return self._clock(event)
             case _:
-                self._follow = self._answer(event)
-        return faults
+                return self._answer(event)
 
     def _takeover(self, event: events.Resumed) -> list[Event]:
         away = event.at - self.state.at
@@ -141,15 +144,15 @@ class _Replay:
             )
         return list(play.resume(self.state, event.lost_ms, event.at))
 
-    def _lateness(self, event: Event) -> list[Fault]:
+    def _clock(self, event: Event) -> list[Event]:
         due = wake_at(self.state)
         if due is None or event.at < due:
             early = "" if due is None else f": {due - event.at} ms too early"
             raise self._lost(rule_of(event), f"{deed(event)}, but no limit is over{early}")
         late = event.at - due
-        if late <= LATEST_MS:
-            return []
-        return [self._fault(rule_of(event), f"{deed(event)} {late} ms after the limit, {LATEST_MS} is the most")]
+        if late > LATEST_MS:
+            self._note(rule_of(event), f"{deed(event)} {late} ms after the limit, {LATEST_MS} is the most")
+        return _of_this_hand(list(play.tick(self.state, event.at)), event)
 
     def _answer(self, event: Event) -> list[Event]:
         """What the player's command, or the staff's removal of a player, brings about."""
@@ -167,24 +170,23 @@ class _Replay:
         except Refused as refused:
             raise self._lost(*refusal(refused.code, event)) from None
 
-    def _compare(self, event: Event, expected: Event) -> list[Fault]:
-        """What this event says other than it must; the game goes on with what it must."""
-        if type(event) is not type(expected):
-            raise self._lost(rule_of(expected), f"this must follow at once: {deed(expected)}; not this: {deed(event)}")
-        faults = [
-            self._fault(*ruling(self.state, event, expected, field.name))
-            for field in fields(expected)
-            if getattr(event, field.name) != getattr(expected, field.name)
-        ]
-        self.state = play.apply(self.state, expected)
-        self.tally.count(expected)
-        return faults
+    def _compare(self, event: Event, expected: Event) -> None:
+        """Notes what this event says other than it must."""
+        if type(event) is not type(expected) or _seat(event) != _seat(expected):
+            raise self._lost(rule_of(expected), f"this must happen at once: {deed(expected)}; not this: {deed(event)}")
+        if event.at != expected.at:
+            raise self._lost(*ruling(self.state, event, expected, "at"))
+        for field in fields(expected):
+            if getattr(event, field.name) != getattr(expected, field.name):
+                self._note(*ruling(self.state, event, expected, field.name))
 
-    def _fault(self, rule: str, message: str) -> Fault:
-        return Fault(self.number, rule, message)
+    def _note(self, rule: str, message: str) -> None:
+        self.faults.append(Fault(self.number, rule, message))
 
     def _lost(self, rule: str, message: str) -> _Lost:
-        return _Lost(self._fault(rule, message))
+        """Notes the last fault, and is there to be raised."""
+        self._note(rule, message)
+        return _Lost()
 
 
 def _head_faults(head: Head) -> Iterator[Fault]:
@@ -224,6 +226,11 @@ def _result_faults(source: dict[str, object], replayed: _Replay) -> Iterator[Fau
     if not said.ranking == right.ranking == replayed.tally.ranking():
         rule = "R8.10a" if right.reason == "void" else "R8.8" if replayed.state.leavers else "R7.4"
         yield Fault(last, rule, f"the ranking is said to be {listed(said.ranking)}, it is {listed(right.ranking)}")
+
+
+def _seat(event: Event) -> int | None:
+    seat: int | None = getattr(event, "seat", None)
+    return seat
 
 
 def _points(score: Score) -> str:
