@@ -99,7 +99,8 @@ async def healthz(request: HttpRequest) -> JsonResponse:
 def may_read_metrics(request: HttpRequest) -> bool:
     """Who knows METRICS_TOKEN; without one, who asks from this machine and not through a proxy."""
     if settings.METRICS_TOKEN:
-        return compare_digest(request.headers.get("Authorization", ""), f"Bearer {settings.METRICS_TOKEN}")
+        given = request.headers.get("Authorization", "")
+        return compare_digest(given.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
     forwarded = any(name in request.headers for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded"))
     return request.META.get("REMOTE_ADDR") in LOOPBACK and not forwarded
 

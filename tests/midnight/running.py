@@ -55,6 +55,7 @@ def eventually(condition: Callable[[], Any], within: float = 15) -> Any:
 class Up:
     def __init__(self, folder: Path, *words: str, port: int | None = None, **settings: str) -> None:
         self.port = port or free_port()
+        self.folder = folder
         self.output = folder / "output"
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
@@ -81,6 +82,11 @@ class Up:
             name = next((name for name in ("web", "worker", "beat") if name in words), "valkey")
             found[name] = process
         return found
+
+    def work(self) -> float:
+        """Seconds of processor time that it and its children have taken so far: a busy machine changes nothing."""
+        processes = [psutil.Process(self.process.pid), *self.children().values()]
+        return sum(sum(process.cpu_times()[:2]) for process in processes)
 
     def get(self, path: str = "/", **headers: str) -> tuple[int, dict[str, str], str]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)

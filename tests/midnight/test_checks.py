@@ -2,7 +2,6 @@
 
 import secrets
 
-import pytest
 from celery import shared_task
 from django.core.checks import run_checks
 from pytest_django import Settings
@@ -29,20 +28,10 @@ def test_production_settings_leave_nothing_to_say() -> None:
     assert "no issues" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("SITE_URL", "midnight.W001"),
-        ("SECRET_KEY", "midnight.W002"),
-        ("DATABASE_URL", "midnight.W003"),
-        ("REDIS_URL", "midnight.W004"),
-        ("EMAIL_URL", "midnight.W005"),
-    ],
-)
-def test_what_production_lacks_is_named(name: str, code: str) -> None:
-    done = manage("check", "--deploy", **{**PRODUCTION, name: ""})
-    assert code in done.stderr
-    assert name in done.stderr
+def test_what_production_lacks_is_named() -> None:
+    done = manage("check", "--deploy")
+    for number, name in enumerate(PRODUCTION, start=1):
+        assert f"(midnight.W00{number}) {name} " in done.stderr
 
 
 def test_every_job_exists_and_has_its_time() -> None:

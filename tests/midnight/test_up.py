@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import stat
-import time
 from pathlib import Path
 
 import psutil
@@ -25,16 +24,14 @@ def test_it_says_what_it_does_and_prints_the_address_once_the_site_answers() -> 
         assert set(site.children()) == {"valkey", "web", "worker", "beat"}
 
 
-def test_a_second_start_is_warm_and_shows_no_password_again(tmp_path: Path) -> None:
+def test_a_second_start_is_quick_and_shows_no_password_again(tmp_path: Path) -> None:
     with running(folder=tmp_path) as site:
         assert site.one_time_password()
-    began = time.monotonic()
     with running(folder=tmp_path) as site:
-        took = time.monotonic() - began
+        assert site.work() < 10, "two cores do it in five seconds"
         assert site.one_time_password() is None
         assert "Preparing" not in site.said()
         assert "Collecting" not in site.said()
-    assert took < 5
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])

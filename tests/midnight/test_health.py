@@ -1,0 +1,135 @@
+"""`/healthz`: real round trips, 503 with what is wrong, and no waiting for those who do not answer."""
+
+import json
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from django.conf import settings
+from django.test import AsyncClient
+
+from midnight import health
+from tests.midnight.running import eventually, running
+from tests.services import running_postgres, running_valkey
+
+# The database is asked in a thread of its own.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def ask(client: AsyncClient) -> tuple[int, dict[str, Any]]:
+    answer = await client.get("/healthz")
+    return answer.status_code, json.loads(answer.content)
+
+
+@pytest.fixture
+def heartbeat(valkey: redis.Redis) -> None:
+    health.beat()
+
+
+@pytest.mark.both_databases
+async def test_all_is_well_when_everybody_answers(async_client: AsyncClient, heartbeat: None) -> None:
+    assert await ask(async_client) == (200, {"ok": True, "database": "ok", "redis": "ok", "worker": "ok"})
+
+
+async def test_no_heartbeat_no_worker(async_client: AsyncClient) -> None:
+    status, found = await ask(async_client)
+    assert status == 503
+    assert found == {"ok": False, "database": "ok", "redis": "ok", "worker": "no heartbeat yet"}
+
+
+async def test_an_old_heartbeat_is_no_worker(async_client: AsyncClient, valkey: redis.Redis) -> None:
+    valkey.set(health.HEARTBEAT, time.time() - 100)
+    status, found = await ask(async_client)
+    assert status == 503
+    assert found["worker"] == "its last heartbeat is 100 s old"
+
+
+async def test_a_database_that_fails_is_named_and_nothing_else_is_told(
+    async_client: AsyncClient, heartbeat: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("postgres://midnight:hushhush@db refused")
+
+    monkeypatch.setattr(health, "ask_database", fail)
+    status, found = await ask(async_client)
+    assert status == 503
+    assert found["database"] == "does not answer"
+    assert "hushhush" not in json.dumps(found)
+
+
+async def test_a_database_that_hangs_keeps_nobody_waiting(
+    async_client: AsyncClient, heartbeat: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "PATIENCE", 0.2)
+    monkeypatch.setattr(health, "ask_database", lambda: time.sleep(1))
+    began = time.monotonic()
+    status, found = await ask(async_client)
+    assert time.monotonic() - began < 0.9
+    assert (status, found["database"]) == (503, "no answer within 0.2 s")
+
+
+async def test_no_proxy_keeps_the_answer(async_client: AsyncClient) -> None:
+    assert (await async_client.get("/healthz")).headers["Cache-Control"] == "no-store"
+
+
+async def test_a_machine_next_door_is_not_sent_to_https(async_client: AsyncClient, heartbeat: None) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "SECURE_SSL_REDIRECT", True)
+        assert (await ask(async_client))[0] == 200
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="midnight-") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.slow
+def test_it_turns_503_when_valkey_dies_or_hangs_and_back_when_it_returns(place: Path) -> None:
+    address = place / "valkey.sock"
+    with running_valkey(address) as valkey, running(REDIS_URL=f"unix://{address}") as site:
+        assert set(site.children()) == {"web", "worker", "beat"}, "no embedded Valkey where REDIS_URL is set"
+        eventually(lambda: site.health()[0] == 200)
+
+        valkey.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        status, found = site.health()
+        assert time.monotonic() - began < 4
+        assert (status, found["database"], found["redis"]) == (503, "ok", "no answer within 2 s")
+        assert site.get("/")[0] == 200, "a page needs no Valkey"
+        valkey.send_signal(signal.SIGCONT)
+        eventually(lambda: site.health()[0] == 200)
+
+        valkey.kill()
+        valkey.wait()
+        status, found = site.health()
+        assert (status, found["database"], found["redis"]) == (503, "ok", "does not answer")
+        assert found["worker"] == "nobody knows: Redis does not answer"
+        with running_valkey(address):
+            eventually(lambda: site.health()[0] == 200, within=30)
+
+
+@pytest.mark.slow
+def test_on_postgresql_it_turns_503_when_that_dies_and_back_when_it_returns(place: Path) -> None:
+    postgres, valkey = place / "pg", place / "valkey.sock"
+    with (
+        running_postgres(postgres) as (address, process),
+        running_valkey(valkey),
+        running(DATABASE_URL=address, REDIS_URL=f"unix://{valkey}") as site,
+    ):
+        assert "Preparing the database (PostgreSQL)" in site.said()
+        assert not list(site.folder.rglob("*.sqlite3"))
+        eventually(lambda: site.health()[0] == 200)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        status, found = site.health()
+        assert (status, found["redis"]) == (503, "ok")
+        assert found["database"] in ("does not answer", "no answer within 2 s")
+        with running_postgres(postgres):
+            eventually(lambda: site.health()[0] == 200, within=30)
+            assert site.get("/")[0] == 200

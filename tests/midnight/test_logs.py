@@ -1,0 +1,186 @@
+"""Log lines: readable or JSON, each with the id of what it belongs to, none with a secret."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+from celery import shared_task
+from django.test import Client, RequestFactory
+from pytest_django import Settings
+
+from midnight.celery import app, send_request_id
+from midnight.logs import HIDDEN, JsonFormatter, TextFormatter, belonging_to, request_id, without_secrets
+
+
+def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
+    made = logging.LogRecord("games.table", logging.INFO, __file__, 1, message, args, None)
+    made.__dict__.update(extra)
+    return made
+
+
+class Lines(logging.Handler):
+    """Keeps what our JSON format would have written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(JsonFormatter())
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def written() -> Iterator[list[str]]:
+    handler = Lines()
+    logging.getLogger().addHandler(handler)
+    yield handler.lines
+    logging.getLogger().removeHandler(handler)
+
+
+# Secrets --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("cannot reach postgres://midnight:s3cr3t@db:5432/midnight", "s3cr3t"),
+        ("redis://:s3cr3t@cache:6379/0 is away", "s3cr3t"),
+        ("no such person: someone.else@mail.example.org", "someone"),
+        ("UNIQUE failed\nDETAIL:  Key (email)=(me@x.example) already exists.", "me@x"),
+        ("DETAIL:  Key (name)=(s3cr3t) already exists.", "s3cr3t"),
+        ("DETAIL:  Failing row contains (1, s3cr3t, null).", "s3cr3t"),
+        ("password=s3cr3t&next=/", "s3cr3t"),
+        ('{"password1": "s3cr3t"}', "s3cr3t"),
+        ("{'new_password': 's3cr3t words'}", "s3cr3t"),
+        ("csrfmiddlewaretoken=s3cr3t", "s3cr3t"),
+        ("Cookie: sessionid=s3cr3t; theme=dark", "s3cr3t"),
+        ("Authorization: Bearer s3cr3t", "s3cr3t"),
+        ("Set-Cookie: __Host-sessionid=s3cr3t; Secure", "s3cr3t"),
+        ("METRICS_TOKEN=s3cr3t", "s3cr3t"),
+    ],
+)
+def test_no_secret_is_written(text: str, secret: str) -> None:
+    assert secret not in without_secrets(text)
+    assert HIDDEN in without_secrets(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["game 12 is at 381", "not_your_turn: wait for seat 2", "seat=3 tile=17 token=2 at 12:30:05.5", "a @ b, 3 / 4", ""],
+)
+def test_an_ordinary_sentence_stays_as_it_is(text: str) -> None:
+    assert without_secrets(text) == text
+
+
+def test_a_traceback_is_written_without_secrets() -> None:
+    try:
+        raise ValueError("password=s3cr3t of me@mail.example")
+    except ValueError:
+        made = record("it failed")
+        made.exc_info = sys.exc_info()
+    for text in (JsonFormatter().format(made), TextFormatter().format(made)):
+        assert "ValueError" in text
+        assert "s3cr3t" not in text
+        assert "me@mail" not in text
+
+
+def test_a_path_that_is_a_one_time_link_is_not_written() -> None:
+    request = RequestFactory().get("/account/reset/3-one-time-key/")
+    line = json.loads(JsonFormatter().format(record("Internal Server Error: %s", request.path, request=request)))
+    assert "one-time-key" not in line["message"]
+
+
+@pytest.mark.django_db
+def test_whatever_people_send_nothing_of_it_is_logged(written: list[str], client: Client) -> None:
+    secrets = {
+        "password1": "correct horse battery 1",
+        "email": "alice.private@mail.example",
+        "login": "alice.private@mail.example",
+        "password": "correct horse battery 1",
+    }
+    client.cookies["sessionid"] = "abcdefsessionkey"
+    for path in ("/account/sign-up/", "/account/sign-in/", "/nowhere/alice.private@mail.example/", "/metrics"):
+        client.post(path, secrets, headers={"Authorization": "Bearer abcdefbearertoken"})
+        client.get(path, secrets, headers={"Authorization": "Bearer abcdefbearertoken"})
+    assert len(written) >= 6
+    everything = "\n".join(written)
+    for secret in (*secrets.values(), "horse", "alice.private", "abcdefsessionkey", "abcdefbearertoken"):
+        assert secret not in everything
+
+
+# Lines ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_json_line_holds_its_facts() -> None:
+    with belonging_to("ab12"):
+        line = json.loads(JsonFormatter().format(record("seat %s sits", 3, view="games:home", status=200)))
+    assert line.pop("time").endswith("+00:00")
+    assert line == {
+        "level": "INFO",
+        "logger": "games.table",
+        "message": "seat 3 sits",
+        "request_id": "ab12",
+        "view": "games:home",
+        "status": 200,
+    }
+
+
+def test_a_line_in_a_terminal_is_one_line() -> None:
+    with belonging_to("ab12"):
+        text = TextFormatter().format(record("seat %s sits", 3))
+    assert text[8:] == " INFO    seat 3 sits  [ab12]"
+
+
+def test_a_newline_in_what_is_logged_makes_no_second_json_line() -> None:
+    assert "\n" not in JsonFormatter().format(record("one\ntwo"))
+
+
+# Ids ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_request_has_an_id_in_its_answer_and_in_its_line(written: list[str], client: Client) -> None:
+    name = client.get("/")["X-Request-ID"]
+    (line,) = [json.loads(line) for line in written]
+    assert line["request_id"] == name
+    assert (line["view"], line["status"], line["method"]) == ("games:home", 200, "GET")
+    assert client.get("/")["X-Request-ID"] != name
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("proxies", "given", "taken"),
+    [(1, "0123456789abcdef", True), (0, "0123456789abcdef", False), (1, "short", False), (1, "with a\nline", False)],
+)
+def test_the_proxys_id_is_kept_and_nobody_elses(
+    settings: Settings, client: Client, proxies: int, given: str, taken: bool
+) -> None:
+    settings.TRUSTED_PROXIES = proxies
+    assert (client.get("/", headers={"X-Request-ID": given})["X-Request-ID"] == given) is taken
+
+
+def test_a_job_carries_the_id_of_the_request_that_asked_for_it() -> None:
+    headers: dict[str, str] = {}
+    with belonging_to("ab12"):
+        send_request_id(headers=headers)
+    assert headers == {"request_id": "ab12"}
+
+
+def test_a_job_that_nobody_asked_for_has_an_id_of_its_own() -> None:
+    seen = []
+
+    @shared_task(name="tests.seen")
+    def look() -> None:
+        seen.append(request_id.get())
+
+    try:
+        look.apply()
+        look.apply()
+    finally:
+        app.tasks.pop("tests.seen")
+    assert all(seen)
+    assert len(set(seen)) == 2
+    assert request_id.get() == ""

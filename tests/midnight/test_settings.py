@@ -1,0 +1,125 @@
+"""A setting that is missing or malformed is named in one sentence, by every process, without its value."""
+
+import json
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.midnight.running import ROOT, clean_environment, free_port, manage
+
+GOOD_KEY = secrets.token_urlsafe(50)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("SITE_URL", "play.example.org", "SITE_URL must look like https://play.example.org."),
+        ("SITE_URL", "ftp://play.example.org", "SITE_URL must look like"),
+        ("SITE_URL", "https://", "SITE_URL must look like"),
+        ("SITE_URL", "https://play.example.org/midnight", "SITE_URL must look like"),
+        ("SITE_URL", "https://me:hushhush@play.example.org", "SITE_URL must look like"),
+        ("SITE_URL", "https://play.example.org:port", "SITE_URL must look like"),
+        ("SITE_URL", "https://play.example.org:99999", "SITE_URL must look like"),
+        ("SITE_URL", "https://[::1", "SITE_URL must look like"),
+        ("DATABASE_URL", "mysql://me:hushhush@host/name", "DATABASE_URL must look like postgres://"),
+        ("DATABASE_URL", "postgres://me:hush/hush@host/name", "DATABASE_URL must look like postgres://"),
+        ("DATABASE_URL", "postgres://me:hushhush@host", "DATABASE_URL names no database"),
+        ("DATABASE_URL", "sqlite://", "DATABASE_URL names no file"),
+        ("REDIS_URL", "localhost:6379", "REDIS_URL must look like redis://"),
+        ("REDIS_URL", "http://:hushhush@localhost:6379", "REDIS_URL must look like redis://"),
+        ("EMAIL_URL", "mail.example.org", "EMAIL_URL must look like smtp://"),
+        ("EMAIL_URL", "smtp://", "EMAIL_URL names no host"),
+        ("SECRET_KEY", "hushhush", "SECRET_KEY must be at least 50 random characters."),
+        ("SECRET_KEY", "ab" * 40, "SECRET_KEY must be at least 50 random characters."),
+        ("METRICS_TOKEN", "hushhush", "METRICS_TOKEN must be at least 20 characters."),
+        ("DEBUG", "perhaps", "DEBUG must be yes or no, not 'perhaps'."),
+        ("TRUSTED_PROXIES", "-1", "TRUSTED_PROXIES must be a whole number, not '-1'."),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT must be json or text, not 'xml'."),
+    ],
+)
+def test_a_malformed_setting_is_one_sentence(name: str, value: str, sentence: str) -> None:
+    done = manage("check", **{"SECRET_KEY": GOOD_KEY, name: value})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Midnight cannot start: {sentence}")
+    assert len(done.stderr.splitlines()) == 1
+    assert "hushhush" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["up"], ["web", "--port", "1"], ["worker"], ["beat"], ["migrate"]])
+def test_every_process_says_it(words: list[str]) -> None:
+    done = manage(*words, SITE_URL="nowhere")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Midnight cannot start: SITE_URL")
+
+
+@pytest.mark.parametrize("words", [["web", "--port", str(free_port())], ["worker"], ["beat"]])
+def test_without_redis_a_process_of_its_own_does_not_start(words: list[str], tmp_path: Path) -> None:
+    done = manage(*words, MIDNIGHT_VAR=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("No Redis: set REDIS_URL, or run the whole site with `manage.py up`.")
+
+
+def test_djangos_own_server_is_not_offered() -> None:
+    done = manage("runserver", "8000")
+    assert done.returncode == 1
+    assert "manage.py up" in done.stderr
+
+
+def read(*names: str, **settings: str) -> list[Any]:
+    """What these settings are in an environment of their own."""
+    code = f"import json; from midnight import settings; print(json.dumps([getattr(settings, n) for n in {names}]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=clean_environment(SECRET_KEY=GOOD_KEY, **settings),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+def test_a_key_is_made_once_and_nobody_else_may_read_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert manage("check", MIDNIGHT_VAR=str(tmp_path)).returncode == 0
+        first = (tmp_path / "secret_key").read_text()
+        assert len(first) >= 50
+    assert (tmp_path / "secret_key").read_text() == first
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["secret_key"]
+
+
+def test_an_escaped_password_reaches_the_database_as_it_is() -> None:
+    (databases,) = read("DATABASES", DATABASE_URL="postgres://me:p%40s%2Fs@host/name?sslmode=require")
+    assert databases["default"]["PASSWORD"] == "p@s/s"
+    assert databases["default"]["OPTIONS"]["sslmode"] == "require"
+
+
+def test_https_makes_every_cookie_safe_and_shuts_the_home_doors() -> None:
+    https = {
+        "ALLOWED_HOSTS": ["play.example.org"],
+        "ORIGINS": ["https://play.example.org"],
+        "SESSION_COOKIE_NAME": "__Host-sessionid",
+        "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_SECURE": True,
+        "SECURE_SSL_REDIRECT": True,
+        "SECURE_HSTS_SECONDS": 365 * 24 * 60 * 60,
+        "TRUSTED_PROXIES": 1,
+        "LOG_FORMAT": "json",
+    }
+    assert dict(zip(https, read(*https, SITE_URL="https://play.example.org"), strict=True)) == https
+
+
+@pytest.mark.parametrize(
+    ("address", "broker"),
+    [
+        ("redis://:secret@cache:6379/1", "redis://:secret@cache:6379/1"),
+        ("unix:///run/redis.sock?db=2", "redis+socket:///run/redis.sock?virtual_host=2"),
+    ],
+)
+def test_jobs_travel_through_the_same_redis(address: str, broker: str) -> None:
+    assert read("CELERY_BROKER_URL", REDIS_URL=address) == [broker]

@@ -1,0 +1,48 @@
+"""Sockets open for our own pages only."""
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+
+from midnight.asgi import application
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+NOWHERE = "/no-such-socket/"
+
+
+async def is_let_in(*headers: tuple[bytes, bytes]) -> bool:
+    """Whoever passes the door finds no such address; whoever does not is sent away before."""
+    page = WebsocketCommunicator(application, NOWHERE, headers=list(headers))
+    try:
+        await page.connect()
+    except ValueError as error:
+        return "No route found" in str(error)
+    return False
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:8000", "http://127.0.0.1:8000", "http://[::1]:8000"])
+async def test_a_page_of_ours_is_let_in(origin: str) -> None:
+    assert settings.SITE_URL == "http://localhost:8000"
+    assert await is_let_in((b"origin", origin.encode()))
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "https://localhost:8000",
+        "http://localhost:8001",
+        "http://localhost",
+        "http://localhost.evil.example:8000",
+        "http://evil.localhost:8000",
+        "null",
+        "",
+        "nonsense",
+    ],
+)
+async def test_another_page_is_not(origin: str) -> None:
+    assert not await is_let_in((b"origin", origin.encode()))
+
+
+async def test_who_says_no_origin_is_not() -> None:
+    assert not await is_let_in()
