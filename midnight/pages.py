@@ -23,7 +23,7 @@ from midnight.look import DisplayForm, Look
 
 # A part that the site stands on is away, and comes back without anybody mending the code.
 PART_IS_AWAY = (OperationalError, InterfaceError, RedisError)
-OFFLINE_PARTS = ["favicon.svg", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css"]
+OFFLINE_PARTS = ["favicon.svg", "deco.woff2", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css"]
 LAST_WORDS = '<!doctype html><html lang="en"><title>Midnight</title><p>The lights went out. Try again in a moment.</p>'
 logger = logging.getLogger("midnight.pages")
 
