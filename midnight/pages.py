@@ -44,7 +44,8 @@ def display(request: HttpRequest) -> HttpResponse:
     language = get_language() or settings.LANGUAGE_CODE
     form = DisplayForm(request.POST or None, initial={**asdict(Look.of(request)), "language": language})
     if request.method != "POST" or not form.is_valid():
-        return render(request, "site/display.html", {"form": form}, status=422 if form.is_bound else 200)
+        page = "site/display_of_account.html" if request.user.is_authenticated else "site/display.html"
+        return render(request, page, {"form": form}, status=422 if form.is_bound else 200)
 
     here = reverse("display")
     there = request.POST.get("next", "")

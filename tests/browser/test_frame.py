@@ -5,6 +5,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
 from django.test import RequestFactory
+from django.utils.translation import override
 from playwright.async_api import Page, Route, expect
 
 from accounts.models import User
@@ -150,7 +151,8 @@ def trouble(status: int) -> str:
     """The page as the site renders it for a visitor; the last two stand without a request."""
     request = RequestFactory().get("/wrong/")
     request.user = AnonymousUser()
-    return render_to_string(f"{status}.html", request=request if status < 500 else None)
+    with override("en"):
+        return render_to_string(f"{status}.html", request=request if status < 500 else None)
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 429, 500, 503])
