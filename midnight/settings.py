@@ -164,11 +164,13 @@ DEBUG = env_bool("DEBUG", False)
 CONTACT = env("CONTACT")
 SECRET_KEY = secret_key(VAR)
 
-# The names this machine has for itself: whoever runs the site without HTTPS may use any of them.
-AT_HOME = [] if HTTPS else ["localhost", "127.0.0.1", "[::1]"]
+# The names this machine has for itself: machines that watch use them, and people where there is no HTTPS.
+AT_HOME = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = [SITE.hostname or "localhost", *AT_HOME]
 # The pages that may post to us and open sockets: our own. The port counts, since cookies do not know it.
-ORIGINS = [SITE_URL, *(SITE._replace(netloc=f"{name}:{SITE.port or 80}").geturl() for name in AT_HOME)]
+ORIGINS = [SITE_URL]
+if not HTTPS:
+    ORIGINS += [SITE._replace(netloc=f"{name}:{SITE.port or 80}").geturl() for name in AT_HOME]
 CSRF_TRUSTED_ORIGINS = ORIGINS
 
 DATABASE_URL = env_address(

@@ -99,9 +99,8 @@ def test_an_escaped_password_reaches_the_database_as_it_is() -> None:
     assert databases["default"]["OPTIONS"]["sslmode"] == "require"
 
 
-def test_https_makes_every_cookie_safe_and_shuts_the_home_doors() -> None:
+def test_https_makes_every_cookie_safe_and_lets_in_no_page_but_ours() -> None:
     https = {
-        "ALLOWED_HOSTS": ["play.example.org"],
         "ORIGINS": ["https://play.example.org"],
         "SESSION_COOKIE_NAME": "__Host-sessionid",
         "SESSION_COOKIE_SECURE": True,
