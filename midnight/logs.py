@@ -68,6 +68,10 @@ class SafeFormatter(logging.Formatter):
             text = text.replace(path, f"/{route}" if route is not None else HIDDEN) if path != "/" else text
         return without_secrets(text)
 
+    def id_of(self, record: logging.LogRecord) -> str:
+        meta = getattr(getattr(record, "request", None), "META", {})
+        return request_id.get() or str(meta.get("midnight.id", ""))
+
     def trace(self, record: logging.LogRecord) -> str:
         return without_secrets(self.formatException(record.exc_info)) if record.exc_info else ""
 
@@ -79,7 +83,7 @@ class JsonFormatter(SafeFormatter):
             "level": record.levelname,
             "logger": record.name,
             "message": self.sentence(record),
-            "request_id": request_id.get(),
+            "request_id": self.id_of(record),
         }
         line |= {name: getattr(record, name) for name in FACTS if hasattr(record, name)}
         if trace := self.trace(record):
@@ -91,6 +95,6 @@ class TextFormatter(SafeFormatter):
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
         line = f"{time} {record.levelname:<7} {self.sentence(record)}"
-        if name := request_id.get():
+        if name := self.id_of(record):
             line += f"  [{name}]"
         return "\n".join(filter(None, [line, self.trace(record)]))

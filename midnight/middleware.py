@@ -33,9 +33,12 @@ Answer = Callable[[HttpRequest], HttpResponseBase]
 AsyncAnswer = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 
-def id_for(given: str) -> str:
-    """The id our proxy gave a request, or a new one; what strangers send is not taken."""
-    return given if settings.TRUSTED_PROXIES and PROXY_ID.fullmatch(given) else new_id()
+def give_id(request: HttpRequest) -> str:
+    """The id our proxy gave the request, or a new one; what strangers send is not taken."""
+    given = request.headers.get("X-Request-ID", "")
+    name = given if settings.TRUSTED_PROXIES and PROXY_ID.fullmatch(given) else new_id()
+    request.META["midnight.id"] = name  # Django logs errors when we are done
+    return name
 
 
 def view_of(request: HttpRequest) -> str:
@@ -64,12 +67,12 @@ def around_requests(get_response: Any) -> Answer | AsyncAnswer:
     """The outermost middleware: gives a request its id, and logs, counts and measures its answer."""
 
     async def in_the_loop(request: HttpRequest) -> HttpResponseBase:
-        name, began = id_for(request.headers.get("X-Request-ID", "")), time.perf_counter()
+        name, began = give_id(request), time.perf_counter()
         with belonging_to(name):
             return finish(request, await get_response(request), name, began)
 
     def in_a_thread(request: HttpRequest) -> HttpResponseBase:
-        name, began = id_for(request.headers.get("X-Request-ID", "")), time.perf_counter()
+        name, began = give_id(request), time.perf_counter()
         with belonging_to(name):
             return finish(request, get_response(request), name, began)
 

@@ -151,6 +151,14 @@ def test_a_request_has_an_id_in_its_answer_and_in_its_line(written: list[str], c
 
 
 @pytest.mark.django_db
+def test_an_error_has_the_id_of_its_request_too(written: list[str], client: Client) -> None:
+    client.raise_request_exception = False
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert [json.loads(line)["request_id"] for line in written] == [answer["X-Request-ID"]]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("proxies", "given", "taken"),
     [(1, "0123456789abcdef", True), (0, "0123456789abcdef", False), (1, "short", False), (1, "with a\nline", False)],

@@ -1,0 +1,194 @@
+"""What is in midnight/deploy/ works: nginx with our file before two web processes; the units are ones systemd takes."""
+
+import configparser
+import http.client
+import re
+import shutil
+import socket
+import ssl
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from midnight import stack
+from tests.midnight.running import ROOT, clean_environment, eventually, free_port, manage
+from tests.services import running_valkey
+
+DEPLOY = ROOT / "midnight" / "deploy"
+HOST = "play.example.org"
+
+
+def make_certificate(folder: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOST)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    (folder / "privkey.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+
+
+class Proxied:
+    """nginx with our file, on ports of its own, before two web processes."""
+
+    def __init__(self, folder: Path, processes: ExitStack) -> None:
+        self.plain, self.secure, self.webs = free_port(), free_port(), [free_port(), free_port()]
+        nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+        assert nginx, "no nginx here: `apt-get install nginx-light`"
+        make_certificate(folder)
+        ours = (DEPLOY / "nginx.conf").read_text()
+        for theirs, mine in [
+            (r"listen 80\b", f"listen 127.0.0.1:{self.plain}"),
+            (r"listen 443\b", f"listen 127.0.0.1:{self.secure}"),
+            (r"127\.0\.0\.1:8001", f"127.0.0.1:{self.webs[0]}"),
+            (r"127\.0\.0\.1:8002", f"127.0.0.1:{self.webs[1]}"),
+            (r"/etc/midnight/tls", str(folder)),
+        ]:
+            ours = re.sub(theirs, mine, ours)
+        temporary = "".join(
+            f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        (folder / "nginx.conf").write_text(
+            f"daemon off; error_log stderr warn; pid {folder}/pid; events {{}} http {{ {temporary}\n{ours}\n}}"
+        )
+        settings = {
+            "MIDNIGHT_VAR": str(folder / "var"),
+            "SITE_URL": f"https://{HOST}",
+            "REDIS_URL": f"unix://{folder}/valkey.sock",
+        }
+        processes.enter_context(running_valkey(folder / "valkey.sock"))
+        for words in (["migrate", "--verbosity=0"], ["collectstatic", "--noinput", "--verbosity=0"]):
+            done = manage(*words, **settings)
+            assert done.returncode == 0, done.stderr
+        commands: list[list[str]] = [
+            [sys.executable, str(ROOT / "manage.py"), "web", "--skip-checks", "--port", str(port)] for port in self.webs
+        ]
+        for command in (*commands, [nginx, "-e", "stderr", "-c", str(folder / "nginx.conf")]):
+            process = stack.child(command, cwd=ROOT, env=clean_environment(**settings))
+            processes.callback(stack.stop, process)
+        eventually(lambda: all(self.listens(port) for port in (*self.webs, self.plain)), within=60)
+
+    @staticmethod
+    def ask(port: int, path: str) -> str:
+        """A web process itself, as a machine next door asks it."""
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+
+    @staticmethod
+    def listens(port: int) -> bool:
+        with socket.socket() as visitor:
+            return visitor.connect_ex(("127.0.0.1", port)) == 0
+
+    def get(self, path: str, secure: bool = True, host: str = HOST, **headers: str) -> tuple[int, dict[str, str], str]:
+        """As a browser does it, with the host's name in the handshake too."""
+        raw = socket.create_connection(("127.0.0.1", self.secure if secure else self.plain))
+        if secure:
+            raw = ssl._create_unverified_context().wrap_socket(raw, server_hostname=host)
+        with closing(http.client.HTTPConnection(host)) as connection:
+            connection.sock = raw
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+    def counted(self, view: str) -> list[float]:
+        """How often each web process answered with this view, by its own figures."""
+        found = []
+        for port in self.webs:
+            text = self.ask(port, "/metrics")
+            lines = [line for line in text.splitlines() if line.startswith("midnight_requests_total{")]
+            found.append(sum(float(line.rpartition(" ")[2]) for line in lines if f'view="{view}"' in line))
+        return found
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Proxied]:
+    with tempfile.TemporaryDirectory(prefix="midnight-") as folder, ExitStack() as processes:
+        yield Proxied(Path(folder), processes)
+
+
+@pytest.mark.slow
+class TestNginx:
+    def test_everybody_at_one_table_is_sent_to_one_process(self, site: Proxied) -> None:
+        for code in ("amber-fox", "violet-owl", "scarlet-cat", "emerald-bat", "blue-moth", "brass-hare"):
+            before = site.counted("none")
+            for path in (f"/games/{code}/no-such-page/", f"/ws/1/games/{code}", f"/games/{code}/2/") * 2:
+                site.get(path)
+            after = site.counted("none")
+            assert sorted(now - then for now, then in zip(after, before, strict=True)) == [0, 6], code
+        assert all(site.counted("none")), "and not every table to the same"
+
+    def test_a_page_comes_over_https_with_safe_cookies_and_hsts(self, site: Proxied) -> None:
+        status, headers, body = site.get("/account/sign-in/")
+        assert status == 200
+        assert "max-age=31536000" in headers["Strict-Transport-Security"]
+        assert "Secure" in headers["Set-Cookie"]
+        assert "</html>" in body
+
+    def test_plain_http_is_sent_to_https(self, site: Proxied) -> None:
+        status, headers, _ = site.get("/play/", secure=False)
+        assert (status, headers["Location"]) == (301, f"https://{HOST}/play/")
+
+    def test_a_name_that_is_not_ours_gets_nothing(self, site: Proxied) -> None:
+        with pytest.raises(ssl.SSLError):
+            site.get("/", host="evil.example")
+        with pytest.raises(http.client.RemoteDisconnected):
+            site.get("/", secure=False, host="evil.example")
+
+    def test_the_figures_are_not_for_the_outside(self, site: Proxied) -> None:
+        assert site.get("/metrics")[0] == 404
+        assert "nginx" in site.get("/metrics")[2]
+
+    def test_the_requests_id_is_the_proxys(self, site: Proxied) -> None:
+        assert len(site.get("/")[1]["X-Request-ID".title()]) == 32
+
+    def test_a_socket_of_another_page_is_refused_behind_it_too(self, site: Proxied) -> None:
+        upgrade = {
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+        }
+        refused = site.get("/ws/1/games/amber-fox", Origin="https://evil.example", **upgrade)
+        assert refused[0] == 403
+        heard = site.get("/ws/1/games/amber-fox", Origin=f"https://{HOST}", **upgrade)
+        assert heard[0] == 101
+
+
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").glob("*.service")), ids=lambda unit: unit.stem)
+def test_a_unit_runs_a_process_of_ours(unit: Path) -> None:
+    parsed = configparser.ConfigParser(strict=False, interpolation=None)
+    parsed.optionxform = str  # type: ignore[method-assign,assignment]
+    parsed.read(unit)
+    start = parsed["Service"]["ExecStart"]
+    assert re.fullmatch(r"/srv/midnight/\.venv/bin/python manage\.py (web --port %i|worker|beat)", start)
+    assert parsed["Service"]["EnvironmentFile"] == "/etc/midnight/midnight.env"
+    assert parsed["Service"]["User"] == "midnight"
+    assert parsed["Install"]["WantedBy"] == "midnight.target"
+
+
+def test_compose_runs_every_process_and_beat_once() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    ports = re.findall(r"manage\.py web --port (\d+)", text)
+    assert ports == re.findall(r"server 127\.0\.0\.1:(\d+)", (DEPLOY / "nginx.conf").read_text())
+    for command in ("worker", "beat", "migrate"):
+        assert text.count(f"manage.py {command}") == 1
