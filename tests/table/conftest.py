@@ -191,5 +191,21 @@ async def same_as_reload(page: Page) -> None:
     assert shown == as_shown(fresh)
 
 
+async def eventually(holds: Callable[[], Awaitable[bool]], seconds: float = 15) -> None:
+    """Wait for what is true outside of any page; look ten times a second."""
+    for _ in range(int(seconds * 10)):
+        if await holds():
+            return
+        await asyncio.sleep(0.1)
+    raise TimeoutError(holds)
+
+
+def garage(picture: Picture) -> list[int]:
+    """The tiles that anybody may lift: in the garage, face down."""
+    return [
+        spot for spot, tile in enumerate(picture.sight["tiles"]) if tile["place"] == "garage" and tile["lies"] == "down"
+    ]
+
+
 def as_shown(picture: Picture) -> str:
     return json.dumps(picture.sight, sort_keys=True)

@@ -1,0 +1,224 @@
+"""Several processes serve one game: who looks after it, who plays which seat, and what time it is."""
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+from channels.db import database_sync_to_async
+
+from games import servers
+from games import tables as tables_module
+from games.frames import CloseCode
+from games.models import Game, Server
+from games.rules.events import Resumed
+from games.tables import Tables
+from tests.browser.site import Site
+from tests.table.conftest import QUICK, NewMatch, NewTables, eventually, garage, log_of, same_as_reload
+from tests.table.inside import InnerPage
+
+pytestmark = [pytest.mark.both_databases]
+
+SHORT_HANDS = replace(QUICK, hand_ms=3_000)
+
+
+def crash(tables: Tables) -> None:
+    """No more signs of life, no more alarms."""
+    assert tables._looking is not None
+    tables._looking.cancel()
+    for table in tables._tables.values():
+        table._set_timer(None)
+        table._worker.cancel()
+
+
+async def test_a_game_whose_keeper_died_goes_on_and_gets_back_the_time_it_lost(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, keeper, heir = await new_match(limits=SHORT_HANDS), await new_tables(), await new_tables()
+    alice, _ = await match.inside(keeper)
+    await alice.do("lift", tile=garage(alice)[0])
+    watcher = await InnerPage(None).join(heir, match.game)
+    crash(keeper)
+    await watcher.until(lambda page: page.sight["resumes_at"] > 0)
+    happened = await database_sync_to_async(log_of)(match.game.pk)
+    resumed = next(event for event in happened if isinstance(event, Resumed))
+    assert 2_000 < resumed.lost_ms < 6_000
+    # The hand's limit moved by the loss and by the countdown, and acts in the new process.
+    lifted = next(event for event in happened if event.type == "lifted")
+    await watcher.until(lambda page: page.sight["players"][0]["hand"] is None)
+    assert watcher.sight["at"] >= lifted.at + resumed.lost_ms + QUICK.countdown_ms + SHORT_HANDS.hand_ms
+    assert await match.faults() == []
+
+
+async def test_a_keeper_that_lives_is_not_taken_for_dead_between_two_looks(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, keeper, other = await new_match(), await new_tables(), await new_tables()
+    _, bob = await match.inside(keeper, other)
+    # As far as the last look can tell it was heard of just in time; it is not heard of again before the next.
+    for _ in range(25):
+        await asyncio.sleep(0.1)
+        await InnerPage(None).join(other, match.game)
+        assert other.silence(keeper.server) == 0
+    assert bob.sight["resumes_at"] == 0
+
+
+async def test_a_process_that_was_frozen_resumes_its_games_before_it_lets_a_limit_act(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, keeper = await new_match(limits=SHORT_HANDS), await new_tables()
+    alice, bob = await match.inside(keeper)
+    await alice.do("lift", tile=garage(alice)[0])
+    # As after a long sleep of the machine: the clock jumps, and the first thing to come is a command.
+    assert keeper.clock._ahead is not None
+    keeper.clock._ahead += 60_000
+    assert (await bob.do("lift", tile=garage(bob)[1]))["code"] == "resuming"
+    happened = await database_sync_to_async(log_of)(match.game.pk)
+    assert [event.type for event in happened[-2:]] == ["lifted", "resumed"]
+    assert await match.faults() == []
+
+
+async def test_a_clock_that_steps_back_makes_no_moment_earlier_and_no_limit_act_early(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, right, wrong = await new_match(limits=SHORT_HANDS), await new_tables(), await new_tables()
+    alice, bob = await match.inside(right, wrong)
+    began = time.monotonic()
+    held = garage(alice)[0]
+    await alice.do("lift", tile=held)
+    while alice.sight["players"][0]["hand"] is not None:
+        # The next look puts it right again.
+        assert wrong.clock._ahead is not None
+        wrong.clock._ahead -= 3_000
+        tile = garage(bob)[5]
+        assert (await bob.do("lift", tile=tile))["type"] == "events"
+        assert (await bob.do("return", tile=tile, face="down"))["type"] == "events"
+        await asyncio.sleep(0.2)
+    assert time.monotonic() - began > SHORT_HANDS.hand_ms / 1000
+    moments = [event.at for event in await database_sync_to_async(log_of)(match.game.pk)]
+    assert moments == sorted(moments)
+    assert await match.faults() == []
+
+
+def test_the_clock_follows_the_databases_but_never_falls() -> None:
+    time_is = {"mine": 1_000.0, "theirs": 5_000_000}
+    clock = servers.Clock(lambda: time_is["mine"])
+    clock.follow(lambda: int(time_is["theirs"]))
+    before = clock.now()
+    assert before == time_is["theirs"]
+    time_is["theirs"] -= 3_000
+    for _ in range(100):
+        time_is["mine"] += 1.0
+        time_is["theirs"] += 1_000
+        clock.follow(lambda: int(time_is["theirs"]))
+        assert clock.now() > before
+        before = clock.now()
+    assert clock.now() == time_is["theirs"]
+
+
+async def test_a_second_page_of_the_same_person_takes_the_seat_politely(
+    web: Site, other_web: Site, new_match: NewMatch
+) -> None:
+    match = await new_match()
+    first, bob = await match.search(web, web)
+    for site in (web, other_web):
+        second = await match.page(site, 0, f"on{site.port}").open()
+        await first.until(lambda page: page.close_code is not None)
+        assert (first.close_code, first.notices[-1]) == (CloseCode.MOVED, "moved")
+        assert (await second.do("lift", tile=garage(second)[0]))["type"] == "events"
+        await second.do("return", tile=second.sight["players"][0]["hand"], face="down")
+        first = second
+    assert bob.close_code is None
+    await same_as_reload(first)
+
+
+async def test_of_two_pages_that_take_one_seat_in_one_moment_in_two_processes_one_stays(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, one, other = await new_match(), await new_tables(), await new_tables()
+    for turn in range(5):
+        pages = [InnerPage(0, f"a{turn}"), InnerPage(0, f"b{turn}")]
+        await asyncio.gather(pages[0].join(one, match.game), pages[1].join(other, match.game))
+        await asyncio.sleep(0.1)
+        assert sorted(str(page.closed) for page in pages) == sorted(["None", str(CloseCode.MOVED)])
+
+
+async def test_a_seat_taken_while_the_doorbell_was_silent_is_given_up_later(
+    new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, one, other = await new_match(), await new_tables(), await new_tables()
+    first = await InnerPage(0, "first").join(one, match.game)
+    with monkeypatch.context() as patch:
+        patch.setattr(other.doorbell, "moved", lambda *_: None)
+        await InnerPage(0, "second").join(other, match.game)
+    await first.until(lambda page: page.closed == CloseCode.MOVED)
+
+
+async def test_a_page_that_moves_to_another_process_stays_ready(
+    web: Site, other_web: Site, new_match: NewMatch
+) -> None:
+    match = await new_match()
+    alice, bob = await match.sit_down(web, web)
+    await alice.do("ready", on=True)
+    await match.page(other_web, 0, "moved").open()
+    await alice.until(lambda page: page.close_code == CloseCode.MOVED)
+    assert (await bob.do("ready", on=True))["type"] == "events"
+    await bob.until(lambda page: page.sight["phase"] == "search")
+
+
+async def test_who_goes_away_is_no_longer_ready(web: Site, new_match: NewMatch) -> None:
+    match = await new_match()
+    alice, bob = await match.sit_down(web)
+    await alice.do("ready", on=True)
+    await bob.until(lambda page: page.sight["players"][0]["ready"])
+    await alice.cut()
+    await bob.until(lambda page: not page.sight["players"][0]["ready"])
+
+
+async def test_a_table_that_nobody_needs_is_dropped_and_its_game_goes_on_all_the_same(
+    new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables_module, "IDLE_SECONDS", 0.1)
+    tables = await new_tables()
+    relaxed = await new_match(limits=SHORT_HANDS, pace="relaxed")
+    live = await new_match()
+    pages = await relaxed.inside(tables)
+    await pages[0].do("lift", tile=garage(pages[0])[0])
+    kept = await live.inside(tables)
+    for page in (*pages, *kept):
+        page.leave()
+
+    async def dropped() -> bool:
+        return relaxed.game.pk not in tables._tables
+
+    async def returned() -> bool:
+        return (await database_sync_to_async(log_of)(relaxed.game.pk))[-1].type == "returned"
+
+    await eventually(dropped)
+    assert live.game.pk in tables._tables
+    # The hand's limit is due in the game that nobody looks at: it is taken up again, and dropped again.
+    await eventually(returned)
+    await eventually(dropped)
+    back = await InnerPage(0).join(tables, relaxed.game)
+    assert back.sight["players"][0]["hand"] is None
+    assert await relaxed.faults() == []
+
+
+async def test_the_rows_of_processes_that_are_long_gone_are_cleared_out(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, tables = await new_match(), await new_tables()
+
+    def clear() -> set[str]:
+        now = tables.clock.now()
+        gone = Server.objects.create(name="gone", seen=now - 10_000_000)
+        keeper = Server.objects.create(name="keeps a game", seen=now - 10_000_000)
+        Game.objects.filter(pk=match.game.pk).update(kept_by=keeper, pace="relaxed")
+        servers.clear_out(now - tables_module.CLEARED_MS)
+        assert gone.pk != keeper.pk
+        return set(Server.objects.values_list("name", flat=True))
+
+    left = await database_sync_to_async(clear)()
+    assert "keeps a game" in left
+    assert servers.own_name() in left
+    assert "gone" not in left
