@@ -66,7 +66,7 @@ class TableConsumer(AsyncConsumer):
         send: ASGISendCallable,
     ) -> None:
         self.scope = scope
-        self._receive, self._send = receive, send
+        self._receive, self._send = receive, scope.get("straight", send)
         self._open = True
         self._clock = asyncio.get_running_loop().time
         self._heard = self._asked = self._clock()

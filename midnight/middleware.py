@@ -80,10 +80,14 @@ def around_requests(get_response: Any) -> Answer | AsyncAnswer:
 
 
 def around_sockets(application: Any) -> Any:
-    """The same id for everything that a socket's consumer logs."""
+    """The same id for everything that a socket's consumer logs, and the way straight to the server for what it sends.
+
+    Channels' session looks at every message that passes it, whether there is something to save; a table sends thousands
+    a second and never changes a session.
+    """
 
     async def with_id(scope: Any, receive: Any, send: Any) -> None:
         with belonging_to(new_id()):
-            await application(scope, receive, send)
+            await application({**scope, "straight": send}, receive, send)
 
     return with_id

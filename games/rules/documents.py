@@ -32,13 +32,7 @@ def parse(document: str | bytes) -> object:
     if len(data) > MOST_BYTES:
         raise Misread("too_big", f"this is larger than {MOST_BYTES:,} bytes")
     try:
-        value: object = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_int=_whole_number,
-            parse_float=_fraction,
-            parse_constant=_not_a_number,
-        )
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise Misread("not_json", f"this is not JSON: {error.msg}, line {error.lineno}, column {error.colno}") from None
     except RecursionError:
@@ -150,3 +144,8 @@ def _refuse_half_characters(value: object) -> None:
                 one.encode()
             except UnicodeError:
                 raise Misread("half_character", "a text holds half a character (a lone surrogate)") from None
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_whole_number, parse_float=_fraction, parse_constant=_not_a_number
+)
