@@ -1,7 +1,8 @@
 """The tables of this process: running games and the pages that look at them.
 
 A table does one thing after another, in the order of arrival (R4.3): a command, the clock, a ring. Each change is
-decided by the rules, stored by the log, and only then applied and shown, to each page as its seat may see it. Nothing
+decided by the rules, stored by the log, and only then applied and shown, to each page as its seat may see it.
+Commands that arrive while others are being stored are decided together, each in view of those before it. Nothing
 here is kept that the log does not say: a table can be dropped and loaded again at any moment, in any process.
 
 Who locks what: a table locks nothing. The log's transaction locks rows of games, in the order of their ids, and only
@@ -12,7 +13,8 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,8 +37,19 @@ MOST_TRIES = 20
 # When the database did not answer, the clock asks again so soon.
 AGAIN_MS = 250
 CLOSE_SECONDS = 3.0
+NOBODY: Mapping[Page, str] = {}
 # A page that is behind by more than this gets the whole sight, which is shorter.
 KEPT_STEPS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command that waits for its turn; a page's has an id, and the page hears what became of it."""
+
+    seat: int
+    command: Command
+    page: Page | None = None
+    command_id: str = ""
 
 
 class Table:
@@ -55,6 +68,7 @@ class Table:
         self._doubtful = False
         self._left_alone_ms = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._asked: list[Asked] = []
         self._jobs: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._busy = False
         self._bots: BotHands | None = None
@@ -87,7 +101,9 @@ class Table:
 
     def play(self, page: Page, seat: int, command: Command, command_id: str) -> None:
         """Do what the page's seat asks for, once."""
-        self._jobs.put_nowait(partial(self._play, page, seat, command, command_id))
+        self._asked.append(Asked(seat, command, page, command_id))
+        if len(self._asked) == 1:
+            self._jobs.put_nowait(self._play_asked)
 
     def give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         """Keep the page's share of the game's chance, if it is in time."""
@@ -217,20 +233,36 @@ class Table:
             return True
         return bool(self._steps) and self._steps[0].event.seq <= seq + 1 <= self.head
 
-    async def _play(self, page: Page, seat: int, command: Command, command_id: str) -> None:
+    async def _play_asked(self) -> None:
+        while self._asked:
+            await self._play(self._take_asked())
+
+    def _take_asked(self) -> list[Asked]:
+        """What waits, in the order of arrival, one command of each seat: a frame acknowledges one."""
+        taken: dict[int, Asked] = {}
+        left = []
+        for asked in self._asked:
+            if asked.seat in taken:
+                left.append(asked)
+            else:
+                taken[asked.seat] = asked
+        self._asked = left
+        return list(taken.values())
+
+    async def _play(self, waiting: list[Asked]) -> None:
+        """Do what pages ask for, and tell each what became of it."""
         stored_badly = False
         for _ in range(MOST_TRIES):
             try:
                 await self._be_current()
-                if seq := self._known.get((seat, command_id)):
-                    return await page.tell(compact({"type": "ack", "id": command_id, "seq": seq}))
-                if self.state is None:
-                    return await page.refuse(command_id, "not_begun", {}, 0)
-                if stored_badly:
+                waiting = [asked for asked in waiting if not await self._was_done(asked)]
+                if stored_badly or not waiting:
                     break
-                return await self._do(self.state, seat, command, command_id, page)
-            except rules.Refused as refused:
-                return await page.refuse(command_id, refused.code, refused.values, self.head)
+                if self.state is None:
+                    return await self._refuse(waiting, "not_begun")
+                for asked, why in await self._do(self.state, waiting):
+                    await self._refuse([asked], why.code, why.values)
+                return None
             except log.Behind:
                 self._doubtful = True
             except log.Unwritten:
@@ -238,7 +270,19 @@ class Table:
                 if self._doubtful:
                     break
                 self._doubtful = stored_badly = True
-        return await page.refuse(command_id, "unavailable", {}, self.head)
+        return await self._refuse(waiting, "unavailable")
+
+    async def _was_done(self, asked: Asked) -> bool:
+        """Whether this command counts already; if so, its page is told again."""
+        seq = self._known.get((asked.seat, asked.command_id))
+        if seq is not None and asked.page is not None:
+            await asked.page.tell(compact({"type": "ack", "id": asked.command_id, "seq": seq}))
+        return seq is not None
+
+    async def _refuse(self, waiting: list[Asked], code: str, values: dict[str, int | str] | None = None) -> None:
+        for asked in waiting:
+            if asked.page is not None:
+                await asked.page.refuse(asked.command_id, code, values or {}, self.head)
 
     async def _give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         try:
@@ -266,7 +310,7 @@ class Table:
                 continue
             self.opened = opened
             try:
-                await self._store(rules.setup(opened.terms()))
+                await self._store([(rules.setup(opened.terms()), None)])
             except log.Behind:
                 await self._catch_up()
 
@@ -276,21 +320,33 @@ class Table:
             await self._begin()
             return
         try:
-            await self._store(rules.tick(self.state, self.at()))
+            await self._store([(rules.tick(self.state, self.at()), None)])
         except log.Behind:
             await self._catch_up()
         if self._kept_by == self.tables.server:
             self._set_alarm()
 
-    async def _do(
-        self, state: State, seat: int, command: Command, command_id: str = "", page: Page | None = None
-    ) -> None:
-        """Decide and store; where a limit and a command meet, the clock acts first (R8.9), in the same moment."""
+    async def _do(self, state: State, waiting: Sequence[Asked]) -> list[tuple[Asked, rules.Refused]]:
+        """Decide these commands, each in view of those before it, and store all they do with one append.
+
+        Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is what is refused.
+        """
         at = self.at()
-        await self._store(rules.tick(state, at))
-        await self._store(
-            rules.decide(self.state or state, seat, command, at), seat if command_id else None, command_id, page
-        )
+        await self._store([(rules.tick(state, at), None)])
+        state = self.state or state
+        done: list[tuple[Sequence[Event], Asked | None]] = []
+        refused = []
+        for asked in waiting:
+            try:
+                events = rules.decide(state, asked.seat, asked.command, at)
+            except rules.Refused as why:
+                refused.append((asked, why))
+                continue
+            done.append((events, asked))
+            for event in events:
+                state = rules.apply(state, event)
+        await self._store(done)
+        return refused
 
     async def _resume(self, lost_ms: int) -> None:
         """Look after this game from now on; nobody did for `lost_ms` (R8.10)."""
@@ -300,7 +356,7 @@ class Table:
         lost_ms = min(lost_ms, at - self.state.at)
         if lost_ms > servers.SILENT_MS:
             try:
-                await self._store(rules.resume(self.state, lost_ms, at))
+                await self._store([(rules.resume(self.state, lost_ms, at), None)])
             except log.Behind:
                 await self._catch_up()
 
@@ -311,9 +367,7 @@ class Table:
             if self.state is None or any(page.seat == seat for page in self.pages):
                 return
             try:
-                await self._do(self.state, seat, Ready(on=False))
-            except rules.Refused:
-                return
+                await self._do(self.state, [Asked(seat, Ready(on=False))])
             except log.Behind:
                 self._doubtful = True
             else:
@@ -360,18 +414,19 @@ class Table:
             if self._bots:
                 self._bots.rest()
 
-    async def _store(
-        self, events: Sequence[Event], seat: int | None = None, command_id: str = "", page: Page | None = None
-    ) -> None:
-        """Append, then apply and show; `Behind` or `Unwritten` where that cannot be."""
-        if not events:
-            return
+    async def _store(self, done: Sequence[tuple[Sequence[Event], Asked | None]]) -> None:
+        """Append what happened, and at whose command, then apply and show it; or `Behind`, or `Unwritten`."""
         state = self.state or rules.blank(self.opened.terms())
         head = self.head
         steps = []
-        for event in events:
-            state = rules.apply(state, event)
-            steps.append(Step(event, state))
+        lines: list[log.Line] = []
+        for events, asked in done:
+            lines += _lines(events, asked)
+            for event in events:
+                state = rules.apply(state, event)
+                steps.append(Step(event, state))
+        if not steps:
+            return
         now = self.tables.clock.now()
         started_ms = self.started_ms or now
         wake_at = rules.wake_at(state)
@@ -379,7 +434,7 @@ class Table:
             log.Append(
                 game_id=self.opened.game_id,
                 head=head,
-                lines=_lines(events, seat, command_id),
+                lines=lines,
                 kept_by=self.tables.server,
                 wake_at=None if wake_at is None else started_ms + wake_at,
                 started_ms=started_ms,
@@ -387,13 +442,16 @@ class Table:
             )
         )
         self.started_ms, self._kept_by = started_ms, self.tables.server
-        if command_id and seat is not None:
-            self._known[seat, command_id] = events[0].seq
-        await self._show(steps, page, command_id)
+        acknowledged = {}
+        for events, asked in done:
+            if asked and asked.page:
+                self._known[asked.seat, asked.command_id] = events[0].seq
+                acknowledged[asked.page] = asked.command_id
+        await self._show(steps, acknowledged)
         self.tables.doorbell.ring(self.opened.game_id, self.head)
         self._set_alarm()
 
-    async def _show(self, steps: list[Step], asker: Page | None = None, command_id: str = "") -> None:
+    async def _show(self, steps: list[Step], acknowledged: Mapping[Page, str] = NOBODY) -> None:
         """Put stored events into effect and tell every page what its seat may see of them."""
         first = self.state is None
         if self._bots is None:
@@ -406,8 +464,8 @@ class Table:
         frames = Frames(steps)
         for page in list(self.pages):
             frame = sight_frame(self.state, page.seat) if first else frames.for_seat(page.seat)
-            if page is asker:
-                frame = f'{frame[:-1]},"ack":{compact(command_id)}}}'
+            if command_id := acknowledged.get(page):
+                frame = f'{frame[:-1]},"ack":"{command_id}"}}'
             await page.tell(frame)
 
     def _move_bot(self, seat: int, command: Command) -> None:
@@ -418,10 +476,9 @@ class Table:
         if self.state is None or self._kept_by != self.tables.server or self.over:
             return
         try:
-            await self._do(self.state, seat, command)
-        except rules.Refused:
-            # Somebody was faster. The bot sees what happened and chooses again.
-            self._set_alarm()
+            if await self._do(self.state, [Asked(seat, command)]):
+                # Somebody was faster. The bot sees what happened and chooses again.
+                self._set_alarm()
         except log.Behind:
             await self._catch_up()
 
@@ -445,11 +502,13 @@ def _gives_way(page: Page, seat: int, key: str, joined_ms: int) -> bool:
     return page.seat == seat and (page.joined_ms, page.key) < (joined_ms, key)
 
 
-def _lines(events: Sequence[Event], seat: int | None, command_id: str) -> list[log.Line]:
+def _lines(events: Sequence[Event], asked: Asked | None) -> list[log.Line]:
     lines = []
     for event in events:
         body = rules_events.write(event)
         del body["seq"], body["at"]
-        first = event is events[0]
-        lines.append(log.Line(event.seq, event.at, compact(body), seat if first else None, command_id if first else ""))
+        if asked and asked.command_id and event is events[0]:
+            lines.append(log.Line(event.seq, event.at, compact(body), asked.seat, asked.command_id))
+        else:
+            lines.append(log.Line(event.seq, event.at, compact(body)))
     return lines
