@@ -329,7 +329,7 @@ class Table:
     async def _do(self, state: State, waiting: Sequence[Asked]) -> list[tuple[Asked, rules.Refused]]:
         """Decide these commands, each in view of those before it, and store all they do with one append.
 
-        Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is what is refused.
+        Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is who is refused.
         """
         at = self.at()
         await self._store([(rules.tick(state, at), None)])

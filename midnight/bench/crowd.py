@@ -21,7 +21,7 @@ class Figures:
     accepted: int = 0
     refused: int = 0
     frames: int = 0
-    sent: dict[bytes, tuple[float, int]] = field(default_factory=dict)
+    sent: dict[bytes, float] = field(default_factory=dict)
     to_last_page: list[float] = field(default_factory=list)
     counting: bool = False
 
@@ -33,6 +33,7 @@ class Player:
         self.room, self.seat, self.rate, self.figures = room, seat, rate, figures
         self.random = random.Random(seat)
         self.said = 0
+        self.mark = b""
         self.tried = 0
         self.in_hand: int | None = None
         self.acting = False
@@ -54,9 +55,9 @@ class Player:
     def command(self, word: bytes) -> None:
         self.said += 1
         self.waiting = True
-        mark = b"b%d-%d" % (self.seat, self.said)
+        mark = self.mark = b"b%d-%d" % (self.seat, self.said)
         if self.figures.counting:
-            self.figures.sent[b"%d:%s" % (self.room.number, mark)] = (time.perf_counter(), 0)
+            self.figures.sent[b"%d:%s" % (self.room.number, mark)] = time.perf_counter()
         self.wire.say(b'{"do":%s,"id":"%s"}' % (word, mark))
 
     def act(self) -> None:
@@ -73,6 +74,7 @@ class Player:
             self.events(frame)
         elif frame.startswith(b'{"type":"refused"'):
             self.figures.refused += 1
+            self.figures.sent.pop(b"%d:%s" % (self.room.number, self.mark), None)
             self.waiting = False
             self.go_on()
         elif frame.startswith(b'{"type":"beat"'):
@@ -125,30 +127,32 @@ class Room:
         self.tiles: list[int] = []
         self.running = True
         self.pages: dict[int, int] = {}
-        self.marks: dict[int, bytes] = {}
+        self.marks: dict[int, list[bytes]] = {}
         self.all_there: dict[int, float] = {}
         self.players = [Player(self, seat, rate, figures) for seat in range(players)]
 
     def arrived(self, head: int) -> None:
+        """One more page has everything up to this event."""
         count = self.pages.get(head, 0) + 1
         if count < len(self.players):
             self.pages[head] = count
             return
         self.pages.pop(head, None)
-        self.settle(head, time.perf_counter())
-
-    def settle(self, head: int, now: float) -> None:
-        mark = self.marks.pop(head, None)
-        if mark is None:
-            self.all_there[head] = now
-        elif sent := self.figures.sent.pop(b"%d:%s" % (self.number, mark), None):
-            self.figures.to_last_page.append(now - sent[0])
+        now = self.all_there[head] = time.perf_counter()
+        for mark in self.marks.pop(head, ()):
+            self.settle(mark, now)
 
     def asked(self, head: int, mark: bytes) -> None:
-        there = self.all_there.pop(head, None)
-        self.marks[head] = mark
-        if there is not None:
-            self.settle(head, there)
+        """This command's events end with that one; several commands may."""
+        if head in self.all_there:
+            self.settle(mark, self.all_there[head])
+        else:
+            self.marks.setdefault(head, []).append(mark)
+
+    def settle(self, mark: bytes, now: float) -> None:
+        sent = self.figures.sent.pop(b"%d:%s" % (self.number, mark), None)
+        if sent:
+            self.figures.to_last_page.append(now - sent)
 
 
 async def play(plan: dict[str, Any]) -> dict[str, Any]:
