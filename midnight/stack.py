@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -132,12 +133,15 @@ def answers_ping(address: Path) -> bool:
             return False
 
 
-def private_folder(folder: Path) -> None:
-    """Make a folder in a place that everybody may write; a CannotRun where it is not ours alone."""
+@contextlib.contextmanager
+def private_folder(folder: Path) -> Iterator[None]:
+    """A folder in a place that everybody may write, until we are done; a CannotRun where it is not ours alone."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     facts = folder.lstat()
     if facts.st_uid != os.getuid() or stat.S_IMODE(facts.st_mode) != 0o700 or not stat.S_ISDIR(facts.st_mode):
         raise CannotRun(f"{folder} is somebody else's: remove it, or set TMPDIR.")
+    yield
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def start_valkey(address: Path) -> subprocess.Popen[bytes]:
@@ -177,10 +181,11 @@ class Asked(BaseException):
 
 
 class Stack:
-    """The site's processes. Leaving the context ends all of them, the first one last."""
+    """The site's processes. Leaving the context ends all of them, the first one last, and then tidies up."""
 
     def __init__(self) -> None:
         self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.afterwards = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         for number in STOP_SIGNALS:
@@ -196,6 +201,7 @@ class Stack:
             signal.signal(number, signal.SIG_IGN)
         for process in reversed(self.children.values()):
             stop(process)
+        self.afterwards.close()
 
     def start(self, name: str, command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
         self.children[name] = process = child(command, **options)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
@@ -40,7 +39,7 @@ class Command(BaseCommand):
         if not os.environ.get("SITE_URL"):
             site = site._replace(netloc=f"localhost:{port}")
         try:
-            with stack.Stack() as running, stack.lock(settings.VAR, site.geturl()):
+            with stack.lock(settings.VAR, site.geturl()), stack.Stack() as running:
                 with stack.listen(bind, port) as listener:
                     self.prepare()
                     self.start(running, listener, site.geturl())
@@ -50,9 +49,6 @@ class Command(BaseCommand):
             self.say(f"{asked}: stopped.")
         except DatabaseError as error:
             raise stack.CannotRun(f"The database does not answer: {str(error).strip()}") from None
-        finally:
-            if settings.VALKEY_SOCKET:
-                shutil.rmtree(settings.VALKEY_SOCKET.parent, ignore_errors=True)
 
     def say(self, sentence: str) -> None:
         self.stdout.write(sentence)
@@ -81,7 +77,7 @@ class Command(BaseCommand):
         }
         if settings.VALKEY_SOCKET:
             self.say("Starting Valkey, the web process, the worker and beat.")
-            stack.private_folder(settings.VALKEY_SOCKET.parent)
+            running.afterwards.enter_context(stack.private_folder(settings.VALKEY_SOCKET.parent))
             running.children["Valkey"] = stack.start_valkey(settings.VALKEY_SOCKET)
         else:
             self.say("Starting the web process, the worker and beat.")
