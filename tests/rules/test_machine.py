@@ -7,7 +7,6 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.rules.referee import Referee
 
 from games import rules
 from games.rules import commands
@@ -18,6 +17,7 @@ from games.rules.events import Event
 from games.rules.state import State
 from games.rules.terms import PACES, PLAYERS, RULEBOOKS, Pace, Rulebook
 from tests.rules.random_play import choose, terms_for
+from tests.rules.referee import Referee
 
 SEEDS = st.integers(0, 2**32)
 SEATS = st.integers(0, 3)
