@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.test import Client, override_settings
+from django.test import AsyncClient, Client, override_settings
 from django.urls import include, path
 
 from accounts.models import User
@@ -49,7 +49,7 @@ def test_a_page_stands_for_a_visitor_without_a_question_to_the_database(address:
     [
         (400, "makes no sense to us"),
         (403, "This door is locked"),
-        (404, "Nothing behind this door"),
+        (404, "Nothing in this drawer"),
         (500, "The lights went out"),
         (503, "Back in a moment"),
     ],
@@ -69,6 +69,12 @@ def test_a_form_from_another_site_is_refused_in_our_words() -> None:
 
 def test_a_part_of_the_site_that_is_away_asks_to_come_again(troubled: Client) -> None:
     assert troubled.get("/wrong/503/").headers["Retry-After"] == "10"
+
+
+async def test_that_is_so_under_asgi_too() -> None:
+    with override_settings(ROOT_URLCONF=__name__):
+        response = await AsyncClient(raise_request_exception=False).get("/wrong/503/")
+    assert response.status_code == 503
 
 
 def test_the_last_words_need_not_even_a_template(troubled: Client, settings: Any) -> None:

@@ -91,6 +91,14 @@ async def test_a_visitors_theme_and_language_take_effect_at_once_and_stay(page: 
     await expect(root).to_have_attribute("lang", "fr")
 
 
+async def test_without_scripts_a_button_keeps_the_choice(open_page: OpenPage) -> None:
+    page = await open_page(java_script_enabled=False)
+    await page.goto("/about/")
+    await page.get_by_role("radio", name="Light").check(force=True)
+    await page.get_by_role("button", name="Apply").click()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
 async def test_who_wants_no_motion_sees_none(open_page: OpenPage) -> None:
     for wish in ({"reduced_motion": "reduce"}, {"reduced_motion": "no-preference"}):
         page = await open_page(**wish)
@@ -175,4 +183,18 @@ async def test_a_page_about_what_went_wrong_has_no_barrier_and_a_way_on(status: 
 async def test_an_address_that_is_not_there_says_so(page: Page, watch: Watch) -> None:
     watch.expect("status of 404")
     await page.goto("/nothing-here/")
-    await expect(page.get_by_role("heading", name="Nothing behind this door")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Nothing in this drawer")).to_be_visible()
+
+
+async def test_the_pages_one_meets_first_are_shown_as_they_are(open_page: OpenPage) -> None:
+    person = await sync_to_async(User.objects.create_user)("Irma Vep", "ten black gloves")
+    for name, address, who in [
+        ("home", "/", None),
+        ("sign-up", "/account/sign-up/", None),
+        ("account", "/account/", person),
+        ("display", "/display/", person),
+    ]:
+        page = await open_page(person=who, reduced_motion="reduce")
+        await page.goto(address)
+        for picture in await shot(page, name):
+            assert picture.stat().st_size > 10_000
