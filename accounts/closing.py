@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts import sessions, signals
-from accounts.models import EndedSession, TakenName, Trace, User
+from accounts.models import ApiToken, EndedSession, TakenName, Trace, User
 
 GRACE = timedelta(days=30)
 PSEUDONYM_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
@@ -61,6 +61,7 @@ def delete(user: User) -> None:
         sessions.end_all(user, EndedSession.Reason.DELETED)
         EmailAddress.objects.filter(user=user).delete()
         Authenticator.objects.filter(user=user).delete()
+        ApiToken.objects.filter(user=user).delete()
         Trace.objects.filter(user=user).delete()
         TakenName.objects.filter(holder=user).update(holder=None)
         user.groups.clear()

@@ -15,6 +15,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.utils import timezone
 
+from accounts import tokens
 from accounts.models import Trace, User
 
 FORMAT = "midnight-export/1"
@@ -93,6 +94,14 @@ def living_sessions(user: User) -> list[dict[str, Any]]:
             "browser": session.user_agent,
         }
         for session in UserSession.objects.filter(user=user).order_by("pk")
+    ]
+
+
+@part("tokens")
+def living_tokens(user: User) -> list[dict[str, Any]]:
+    return [
+        {"name": token.name, "made": iso(token.made_at), "used_on": token.used_on and token.used_on.isoformat()}
+        for token in tokens.listed(user)
     ]
 
 

@@ -198,3 +198,14 @@ class DeleteForm(forms.Form):
         if looks.fold(self.cleaned_data["name"]) != self.user.folded_name:
             raise ValidationError(_("That is not your name. Nothing was deleted."), code="name_differs")
         return str(self.cleaned_data["name"])
+
+
+class TokenForm(forms.Form):
+    """A new token for a program of one's own."""
+
+    name = forms.CharField(
+        label=_("What it is for"),
+        max_length=40,
+        help_text=_("For you alone, so that you know later which one to revoke."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

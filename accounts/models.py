@@ -216,6 +216,30 @@ class EndedSession(models.Model):
         return session_epoch < self.epoch
 
 
+class ApiToken(models.Model):
+    """What a program plays with in its owner's name. The secret itself was shown once; here is its hash."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(_("name"), max_length=40)
+    mark = models.CharField(max_length=64, unique=True)
+    # Ends with the sessions of its time: a new password, a suspension, signing out everywhere.
+    epoch = models.PositiveIntegerField()
+    made_at = models.DateTimeField(default=timezone.now)
+    used_on = models.DateField(null=True)
+
+    class Meta:
+        verbose_name = _("token")
+        verbose_name_plural = _("tokens")
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.name}"
+
+    @property
+    def session_key(self) -> str:
+        """What stands for a session's key where this token's connections end."""
+        return f"token:{self.pk}"
+
+
 class Trace(models.Model):
     """One line of an account's history that its owner may read: what happened to its keys, and by whom."""
 
@@ -228,6 +252,8 @@ class Trace(models.Model):
         FACTOR_ADDED = "factor_added", _("Second factor added")
         FACTOR_REMOVED = "factor_removed", _("Second factor removed")
         SIGNED_OUT = "signed_out", _("Signed out everywhere")
+        TOKEN_MADE = "token_made", _("Token made for a program")
+        TOKEN_REVOKED = "token_revoked", _("Token revoked")
         EXPORTED = "exported", _("Data exported")
         RESCUED = "rescued", _("Access given back by staff")
         SUSPENDED = "suspended", _("Suspended")

@@ -56,7 +56,7 @@ def end_current(request: HttpRequest) -> None:
         return
     with transaction.atomic():
         UserSession.objects.filter(session_key=request.session.session_key).delete()
-        _tell(user, EndedSession.Reason.SIGNED_OUT, session_key=request.session.session_key)
+        tell(user, EndedSession.Reason.SIGNED_OUT, session_key=request.session.session_key)
 
 
 def end_one(user: User, session_key: str) -> bool:
@@ -65,7 +65,7 @@ def end_one(user: User, session_key: str) -> bool:
         if not UserSession.objects.filter(user=user, session_key=session_key).delete()[0]:
             return False
         _store().delete(session_key)
-        _tell(user, EndedSession.Reason.SIGNED_OUT, session_key=session_key)
+        tell(user, EndedSession.Reason.SIGNED_OUT, session_key=session_key)
     return True
 
 
@@ -84,7 +84,7 @@ def end_all(user: User, reason: EndedSession.Reason, *, keep: HttpRequest | None
             keep.session.cycle_key()
             keep.session[HASH_SESSION_KEY] = user.get_session_auth_hash()
             UserSession.objects.filter(session_key=kept or "").update(session_key=keep.session.session_key)
-        _tell(user, reason)
+        tell(user, reason)
 
 
 def listed(user: User) -> list[UserSession]:
@@ -109,6 +109,7 @@ def _store() -> SessionBase:
     return store
 
 
-def _tell(user: User, reason: EndedSession.Reason, session_key: str = "") -> None:
+def tell(user: User, reason: EndedSession.Reason, session_key: str = "") -> None:
+    """Let every process know that one of this person's sessions is over, or all of them."""
     ended = EndedSession.objects.create(user=user, session_key=session_key, epoch=user.session_epoch, reason=reason)
     signals.send_on_commit(signals.signed_out, User, ended=ended)

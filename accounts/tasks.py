@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from accounts import closing, letters, resets, sessions
+from accounts import closing, letters, resets, sessions, tokens
 
 __all__ = ["letters", "resets", "sweep"]
 
@@ -15,3 +15,4 @@ def sweep() -> None:
     closing.delete_due(now)
     sessions.forget_old_ends(now)
     sessions.clear_expired()
+    tokens.forget_ended()

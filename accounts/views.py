@@ -13,15 +13,15 @@ from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from accounts import browsers, closing, export, names, sessions
-from accounts.forms import DeleteForm, NameForm
+from accounts import browsers, closing, export, names, sessions, tokens
+from accounts.forms import DeleteForm, NameForm, TokenForm
 from accounts.models import EndedSession, Trace, User
 
 
@@ -65,6 +65,35 @@ def name(request: HttpRequest) -> HttpResponse:
             messages.success(request, gettext("From now on you are %(name)s.") % {"name": form.cleaned_data["name"]})
             return redirect("accounts:name")
     return render(request, "accounts/name.html", {"form": form, "again_at": names.may_change_at(user)})
+
+
+# Tokens ---------------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@reauthentication_required(allow_get=True)
+def token_list(request: HttpRequest) -> HttpResponse:
+    """What this person's programs play with; a new one's secret is on the page that made it, and nowhere again."""
+    user = me(request)
+    form, secret = TokenForm(request.POST or None), ""
+    if form.is_valid():
+        try:
+            _, secret = tokens.make(user, form.cleaned_data["name"])
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            form = TokenForm()
+    context = {"form": form, "secret": secret, "tokens": tokens.listed(user)}
+    return render(request, "accounts/tokens.html", context)
+
+
+@login_required
+@require_POST
+def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
+    if not tokens.revoke(me(request), pk):
+        raise Http404
+    messages.success(request, gettext("The token is revoked. Whatever was connected by it is not any more."))
+    return redirect("accounts:tokens")
 
 
 # Sessions -------------------------------------------------------------------------------------------------------------

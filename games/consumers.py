@@ -11,8 +11,9 @@ from channels.consumer import AsyncConsumer
 from django.http import HttpRequest
 from django.utils.translation import get_language_from_request
 
-from accounts.models import EndedSession
-from games import log, rules, tables
+from accounts import duties
+from accounts.models import EndedSession, User
+from games import log, opening, rules, tables
 from games.frames import CloseCode, compact
 from games.rules import commands
 from games.rules.documents import Misread, member, members, parse, whole
@@ -58,6 +59,8 @@ class TableConsumer(AsyncConsumer):
     seat: int | None = None
     key = ""
     joined_ms = 0
+    session_key: str | None = None
+    session_epoch = 0
 
     async def __call__(
         self,
@@ -106,11 +109,7 @@ class TableConsumer(AsyncConsumer):
             raise _SentAway(CloseCode.STOPPING, "stopping")
         if table is None:
             raise _SentAway(CloseCode.NO_GAME, "no_game")
-        user: Any = self.scope["user"]
-        self.user_id = user.pk
-        self.session_key: str | None = self.scope["session"].session_key
-        self.session_epoch: int = getattr(user, "session_epoch", 0)
-        self.seat = table.opened.seat_of(self.user_id)
+        await self._recognise(here, table)
         try:
             if not await table.join(self, after):
                 raise _SentAway(CloseCode.FAULT, "fault")
@@ -118,6 +117,23 @@ class TableConsumer(AsyncConsumer):
                 await self._take(table, await self._next(table.head))
         finally:
             table.leave(self)
+
+    async def _recognise(self, here: tables.Tables, table: Table) -> None:
+        """Know who this is, and which seat they have."""
+        scope: dict[str, Any] = dict(self.scope)
+        user, by_token = scope["user"], "token" in scope
+        if by_token and scope["token"] is None:
+            raise _SentAway(CloseCode.SIGNED_OUT, "bad_token")
+        self.user_id = user.pk
+        self.session_key = scope["token" if by_token else "session"].session_key
+        self.session_epoch = getattr(user, "session_epoch", 0)
+        if self.user_id is not None and await here.reader.run(_has_duty, user):
+            raise _SentAway(CloseCode.NOT_ALLOWED, "duty")
+        self.seat = table.opened.seat_of(self.user_id)
+        if by_token and self.seat is not None:
+            if table.opened.ranked:
+                raise _SentAway(CloseCode.NOT_ALLOWED, "people_only")
+            await here.reader.run(opening.mark_program, table.opened.game_id, self.seat)
 
     async def _introduction(self) -> int | None:
         """What the page says first: its own name, and the number of the last event it has."""
@@ -242,6 +258,10 @@ class TableConsumer(AsyncConsumer):
     def is_of(self, ended: EndedSession) -> bool:
         """Whether this page was opened in a session that has ended."""
         return self.user_id == ended.user_id and ended.ends(self.session_key, self.session_epoch)
+
+
+def _has_duty(user: User) -> bool:
+    return duties.first_duty(user) is not None
 
 
 def _matching(pattern: re.Pattern[str], said: dict[str, object], name: str, wanted: str) -> str:

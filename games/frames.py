@@ -26,6 +26,7 @@ class CloseCode(enum.IntEnum):
 
     UNREADABLE = 4400
     SIGNED_OUT = 4401
+    NOT_ALLOWED = 4403
     NO_GAME = 4404
     QUIET = 4408
     MOVED = 4409
@@ -79,7 +80,13 @@ def welcome_frame(opened: Opened, seat: int | None, at: int, head: int) -> str:
             "limits": opened.limits.as_json(),
             "edition": load_edition(opened.edition).as_json(),
             "seats": [
-                {"seat": number, "name": sitter.name, "kind": sitter.kind, "character": sitter.character}
+                {
+                    "seat": number,
+                    "name": sitter.name,
+                    "kind": sitter.kind,
+                    "character": sitter.character,
+                    "program": sitter.program,
+                }
                 for number, sitter in enumerate(opened.sitters)
             ],
         }

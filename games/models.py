@@ -86,6 +86,8 @@ class Seat(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="seats")
     strength = models.CharField(max_length=12, blank=True)
     character = models.CharField(max_length=8)
+    # A program of the player's own has played here, by a token.
+    program = models.BooleanField(default=False)
     # Fixed once: by the player's page, or by the game's start without it.
     nonce = models.BinaryField(max_length=16, null=True)
 

@@ -22,7 +22,10 @@ NONCE_MS = {"live": 5_000, "relaxed": 24 * 60 * 60 * 1_000}
 
 @dataclass(frozen=True, slots=True)
 class Sitter:
-    """Who sits in one seat; `nonce` is None as long as the page may still give one."""
+    """Who sits in one seat; `nonce` is None as long as the page may still give one.
+
+    `program` tells of somebody's own program that has played this person's seat.
+    """
 
     user_id: int | None
     name: str
@@ -30,6 +33,7 @@ class Sitter:
     strength: str
     character: terms.Character
     nonce: bytes | None
+    program: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,7 @@ def _opened(game: Game) -> Opened:
                 strength=seat.strength,
                 character=choice(seat.character, "the character", terms.CHARACTERS),
                 nonce=None if seat.nonce is None else bytes(seat.nonce),
+                program=seat.program,
             )
             for seat in game.seats.select_related("user").order_by("number")
         ),
@@ -181,3 +186,8 @@ def keep_nonce(game_id: int, seat: int, nonce: bytes) -> bytes:
 def seal(game_id: int) -> None:
     """No more nonces: from now on who gave none has zeros."""
     Seat.objects.filter(game_id=game_id, nonce=None).update(nonce=chance.NO_NONCE)
+
+
+def mark_program(game_id: int, seat: int) -> None:
+    """Say for good that a program of its owner's has played this seat."""
+    Seat.objects.filter(game_id=game_id, number=seat, program=False).update(program=True)

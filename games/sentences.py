@@ -49,6 +49,9 @@ OF_THE_TABLE: dict[str, str | Promise] = {
 NOTICES: dict[str, str | Promise] = {
     "moved": _("You play from another page now."),
     "signed_out": _("You are signed out."),
+    "bad_token": _("This token is not good, or not any more."),
+    "duty": _("Your account has something to do first: look at its page."),
+    "people_only": _("In a ranked game only people play."),
     "stopping": _("The server restarts. The game goes on in a moment."),
     "quiet": _("Nothing was heard from this page for too long."),
     "fault": _("Something went wrong here. The page connects again."),

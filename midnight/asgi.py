@@ -2,9 +2,7 @@
 
 import os
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import OriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "midnight.settings")
@@ -13,8 +11,9 @@ pages = get_asgi_application()
 # Only now are the apps there.
 from django.conf import settings  # noqa: E402
 
+from accounts.sockets import by_token_or_session  # noqa: E402
 from games.routing import websocket_urlpatterns  # noqa: E402
 from midnight.middleware import around_sockets  # noqa: E402
 
-sockets = OriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.ORIGINS)
+sockets = by_token_or_session(URLRouter(websocket_urlpatterns), settings.ORIGINS)
 application = ProtocolTypeRouter({"http": pages, "websocket": around_sockets(sockets)})
