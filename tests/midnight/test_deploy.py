@@ -55,6 +55,9 @@ class Proxied:
         nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
         assert nginx, "no nginx here: `apt-get install nginx-light`"
         make_certificate(folder)
+        # Started by root, nginx reads pages as nobody.
+        folder.chmod(0o711)
+        shutil.copy(DEPLOY / "resting.html", folder)
         ours = (DEPLOY / "nginx.conf").read_text()
         for theirs, mine in [
             (r"listen 80\b", f"listen 127.0.0.1:{self.plain}"),
@@ -62,6 +65,7 @@ class Proxied:
             (r"127\.0\.0\.1:8001", f"127.0.0.1:{self.webs[0]}"),
             (r"127\.0\.0\.1:8002", f"127.0.0.1:{self.webs[1]}"),
             (r"/etc/midnight/tls", str(folder)),
+            (r"/srv/midnight/midnight/deploy", str(folder)),
         ]:
             ours = re.sub(theirs, mine, ours)
         temporary = "".join(
@@ -82,9 +86,11 @@ class Proxied:
         commands: list[list[str]] = [
             [sys.executable, str(ROOT / "manage.py"), "web", "--skip-checks", "--port", str(port)] for port in self.webs
         ]
+        self.processes = []
         for command in (*commands, [nginx, "-e", "stderr", "-c", str(folder / "nginx.conf")]):
             process = stack.child(command, cwd=ROOT, env=clean_environment(**settings))
             processes.callback(stack.stop, process)
+            self.processes.append(process)
         eventually(lambda: all(self.listens(port) for port in (*self.webs, self.plain)), within=60)
 
     @staticmethod
@@ -172,6 +178,14 @@ class TestNginx:
         assert refused[0] == 403
         heard = site.get("/ws/1/games/amber-fox", Origin=f"https://{HOST}", **upgrade)
         assert heard[0] == 101
+
+    def test_while_no_web_process_answers_a_page_of_ours_says_so_in_six_languages(self, site: Proxied) -> None:
+        """The last of them: it stops what the others ask."""
+        for process in site.processes[:2]:
+            stack.stop(process)
+        status, headers, body = site.get("/play/")
+        assert (status, headers["Retry-After"]) == (503, "10")
+        assert re.findall(r'<section lang="(..)">', body) == ["en", "fr", "it", "es", "pt", "de"]
 
 
 @pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").glob("*.service")), ids=lambda unit: unit.stem)
