@@ -60,6 +60,10 @@ class Opened:
             return None
         return next((number for number, sitter in enumerate(self.sitters) if sitter.user_id == user_id), None)
 
+    def shown(self) -> list[tuple[str, bool]]:
+        """What may still change about who sits where: names, and which seats programs have played."""
+        return [(sitter.name, sitter.program) for sitter in self.sitters]
+
     def terms(self) -> rules.Terms:
         """What the rules want to know; a seat without a nonce counts with zeros."""
         return rules.Terms(

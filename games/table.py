@@ -201,6 +201,7 @@ class Table:
             await self._be_current()
             if after is not None and after > self.head:
                 await self._catch_up()
+            await self._look_who_sits()
         except log.Unwritten:
             await page.end(CloseCode.FAULT, "fault")
             raise
@@ -218,6 +219,16 @@ class Table:
                 await page.tell(Frames(missed).for_seat(page.seat))
         else:
             await page.tell(sight_frame(self.state, page.seat))
+
+    async def _look_who_sits(self) -> None:
+        """Know the players' names as they are now, and which seats programs have played; tell whoever is here."""
+        opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
+        if opened is None:
+            raise log.Gone
+        before, self.opened = self.opened, opened
+        if opened.shown() != before.shown():
+            for page in list(self.pages):
+                await page.tell(welcome_frame(opened, page.seat, self.at(), self.head))
 
     async def _move(self, seat: int, key: str, joined_ms: int) -> None:
         for page in [page for page in self.pages if _gives_way(page, seat, key, joined_ms)]:

@@ -32,8 +32,6 @@ async def test_a_program_plays_its_owners_seat_and_is_marked_as_one(web: Site, n
     tile = next(spot for spot, tile in enumerate(program.sight["tiles"]) if tile["place"] == "garage")
     assert (await program.do("lift", tile=tile))["type"] == "events"
     await people[1].until(lambda page: page.sight["players"][0]["hand"] == tile)
-    await people[1].cut()
-    await people[1].open()
     assert [seat["program"] for seat in people[1].welcome["seats"]] == [True, False]
 
 
