@@ -19,6 +19,7 @@ LEVELS: list[list[str]] = [
         "games.routing",
         "games.apps",
         "games.sentences",
+        "games.templatetags",
         "games.management",
         "games.bench",
     ],
@@ -29,6 +30,7 @@ LEVELS: list[list[str]] = [
     ["games.log", "games.doorbell", "games.opening", "games.servers"],
     ["games.models", "games.migrations"],
     ["accounts"],
+    ["games.names"],
     ["games.bots", "games.rating"],
     ["games.rules"],
 ]
