@@ -53,9 +53,13 @@ async def test_a_guest_meets_no_barrier_on_any_page(open_page: OpenPage) -> None
     assert "/account/claim/" in await look_around(await open_page(person=guest))
 
 
-async def test_somebody_with_a_name_meets_no_barrier_on_any_page(open_page: OpenPage) -> None:
+async def test_somebody_with_a_name_meets_no_barrier_on_any_page_and_no_cookie_that_is_not_told_of(
+    open_page: OpenPage,
+) -> None:
     person = await sync_to_async(User.objects.create_user)("Irma Vep", "ten black gloves")
     page = await open_page(person=person)
     assert {"/account/", "/account/security/", "/account/data/"} <= set(await look_around(page))
-    await page.goto("/")
+    await page.goto("/privacy/")
+    told = await page.locator("th code").all_inner_texts()
+    assert {cookie.get("name") for cookie in await page.context.cookies()} <= set(told)
     await expect(page.get_by_role("banner")).to_contain_text("Irma Vep")
