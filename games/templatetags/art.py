@@ -214,7 +214,8 @@ def _numbers(slots: Sequence[Slot]) -> SafeString:
 def _number(x: float, y: float, size: float, number: int, now: bool) -> SafeString:
     """A number on a card; on a badge of brass where it is what the card is worth."""
     text = [("x", figure(x)), ("y", figure(y + 0.36 * size)), ("font-size", figure(size))]
-    written = _element("text", [*text, ("text-anchor", "middle"), ("fill", INK)], number)
+    ink = [("fill", INK), ("stroke", INK), ("stroke-width", ".9")]  # our capitals have one weight: a little more of it
+    written = _element("text", [*text, ("text-anchor", "middle"), *ink], number)
     if not now:
         return written
     corner = [("x", figure(x - 0.7 * size)), ("y", figure(y - 0.62 * size)), ("rx", "3")]
