@@ -205,6 +205,14 @@ CHANNEL_LAYERS = {
 
 # Jobs. Each may run twice and none may be needed: what was lost with the broker is found again by a sweep.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
+# Whoever sends a job waits two seconds at most for a Valkey that hangs; workers come back by a way of their own.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_timeout": 2,
+    "socket_connect_timeout": 2,
+    "health_check_interval": 5,
+    "max_retries": 0,
+}
+CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True

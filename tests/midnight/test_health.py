@@ -12,8 +12,11 @@ import pytest
 import redis
 from django.conf import settings
 from django.test import AsyncClient
+from kombu.exceptions import OperationalError
 
 from midnight import health
+from midnight.celery import app
+from midnight.tasks import heartbeat
 from tests.midnight.running import eventually, running
 from tests.services import running_postgres, running_valkey
 
@@ -27,12 +30,12 @@ async def ask(client: AsyncClient) -> tuple[int, dict[str, Any]]:
 
 
 @pytest.fixture
-def heartbeat(valkey: redis.Redis) -> None:
+def worker_works(valkey: redis.Redis) -> None:
     health.beat()
 
 
 @pytest.mark.both_databases
-async def test_all_is_well_when_everybody_answers(async_client: AsyncClient, heartbeat: None) -> None:
+async def test_all_is_well_when_everybody_answers(async_client: AsyncClient, worker_works: None) -> None:
     assert await ask(async_client) == (200, {"ok": True, "database": "ok", "redis": "ok", "worker": "ok"})
 
 
@@ -50,7 +53,7 @@ async def test_an_old_heartbeat_is_no_worker(async_client: AsyncClient, valkey: 
 
 
 async def test_a_database_that_fails_is_named_and_nothing_else_is_told(
-    async_client: AsyncClient, heartbeat: None, monkeypatch: pytest.MonkeyPatch
+    async_client: AsyncClient, worker_works: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
         raise OSError("postgres://midnight:hushhush@db refused")
@@ -63,7 +66,7 @@ async def test_a_database_that_fails_is_named_and_nothing_else_is_told(
 
 
 async def test_a_database_that_hangs_keeps_nobody_waiting(
-    async_client: AsyncClient, heartbeat: None, monkeypatch: pytest.MonkeyPatch
+    async_client: AsyncClient, worker_works: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "PATIENCE", 0.2)
     monkeypatch.setattr(health, "ask_database", lambda: time.sleep(1))
@@ -77,7 +80,7 @@ async def test_no_proxy_keeps_the_answer(async_client: AsyncClient) -> None:
     assert (await async_client.get("/healthz")).headers["Cache-Control"] == "no-store"
 
 
-async def test_a_machine_next_door_is_not_sent_to_https(async_client: AsyncClient, heartbeat: None) -> None:
+async def test_a_machine_next_door_is_not_sent_to_https(async_client: AsyncClient, worker_works: None) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "SECURE_SSL_REDIRECT", True)
         assert (await ask(async_client))[0] == 200
@@ -87,6 +90,18 @@ async def test_a_machine_next_door_is_not_sent_to_https(async_client: AsyncClien
 def place() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="midnight-") as folder:
         yield Path(folder)
+
+
+@pytest.mark.slow
+def test_who_sends_a_job_does_not_wait_long_for_a_valkey_that_hangs(place: Path) -> None:
+    address = place / "valkey.sock"
+    with running_valkey(address) as valkey:
+        valkey.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        with app.connection_for_write(f"redis+socket://{address}") as broker, pytest.raises(OperationalError):
+            heartbeat.apply_async(connection=broker)
+        assert time.monotonic() - began < 5
+        valkey.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.slow
