@@ -252,9 +252,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "midnight.middleware.around_requests",
     "django.middleware.security.SecurityMiddleware",
+    "midnight.headers.HeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "midnight.headers.HeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -376,6 +376,8 @@ USE_TZ = True
 # What a page loads.
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR / "static"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -1,9 +1,11 @@
 """`manage.py up`: the whole site in one command, and nothing left of it afterwards."""
 
 import os
+import re
 import signal
 import socket
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -14,14 +16,37 @@ from tests.midnight.running import Up, eventually, free_port, manage, running
 pytestmark = pytest.mark.slow
 
 
-def test_it_says_what_it_does_and_prints_the_address_once_the_site_answers() -> None:
-    with running() as site:
-        said = site.said()
-        assert "Preparing the database (SQLite)" in said
-        assert "Starting Valkey, the web process, the worker and beat." in said
-        assert f"Midnight is open at http://localhost:{site.port}" in said
-        assert site.get("/")[0] == 200
-        assert set(site.children()) == {"valkey", "web", "worker", "beat"}
+@pytest.fixture(scope="module")
+def site() -> Iterator[Up]:
+    """One that nobody harms."""
+    with running() as up:
+        yield up
+
+
+def test_it_says_what_it_does_and_prints_the_address_once_the_site_answers(site: Up) -> None:
+    said = site.said()
+    assert "Preparing the database (SQLite)" in said
+    assert "Starting Valkey, the web process, the worker and beat." in said
+    assert f"Midnight is open at http://localhost:{site.port}" in said
+    assert site.get("/")[0] == 200
+    assert set(site.children()) == {"valkey", "web", "worker", "beat"}
+
+
+def test_what_a_page_loads_is_there_for_long_and_for_our_pages_only(site: Up) -> None:
+    addresses = set(re.findall(r'"(/static/[^"#]+)', site.get("/")[2]))
+    assert len(addresses) > 5
+    for address in addresses:
+        status, headers, _ = site.get(address)
+        assert status == 200, address
+        assert headers["Content-Type"] != "application/octet-stream", address
+        assert headers["Cache-Control"] == "max-age=315360000, public, immutable", address
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_its_worker_is_known_to_work_and_its_figures_are_read_next_door(site: Up) -> None:
+    eventually(lambda: site.health()[0] == 200)
+    assert "midnight_worker_heartbeat_age_seconds" in site.get("/metrics")[2]
 
 
 def test_a_second_start_is_quick_and_shows_no_password_again(tmp_path: Path) -> None:
@@ -135,7 +160,6 @@ def test_a_database_that_does_not_answer_is_said(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_in_a_terminal_reaches_the_children_through_it_alone() -> None:
-    with running() as site:
-        groups = {process.pid: os.getpgid(process.pid) for process in site.children().values()}
-        assert all(pid == group for pid, group in groups.items())
+def test_ctrl_c_in_a_terminal_reaches_the_children_through_it_alone(site: Up) -> None:
+    for process in site.children().values():
+        assert os.getpgid(process.pid) == process.pid
