@@ -245,8 +245,11 @@ class Table:
         return bool(self._steps) and self._steps[0].event.seq <= seq + 1 <= self.head
 
     async def _play_asked(self) -> None:
-        while self._asked:
-            await self._play(self._take_asked())
+        taken = self._take_asked()
+        if self._asked:
+            # What else arrived meanwhile has its turn before the rest.
+            self._jobs.put_nowait(self._play_asked)
+        await self._play(taken)
 
     def _take_asked(self) -> list[Asked]:
         """What waits, in the order of arrival, one command of each seat: a frame acknowledges one."""

@@ -75,10 +75,11 @@ class Tables:
         if self._looking is not None:
             self._looking.cancel()
         # Pages first, and all at once: the server that called us ends their connections in the same moment.
-        for page in [page for table in self._tables.values() for page in table.pages]:
-            await page.end(CloseCode.STOPPING, "stopping")
-        for table in list(self._tables.values()):
-            await table.close()
+        for table in self._tables.values():
+            pages, table.pages = table.pages, set()  # nobody is missed: they come back
+            for page in pages:
+                await page.end(CloseCode.STOPPING, "stopping")
+        await asyncio.gather(*(table.close() for table in self._tables.values()))
         self._tables.clear()
         await self.doorbell.close()
         with contextlib.suppress(log.Unwritten):

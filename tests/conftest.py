@@ -28,6 +28,12 @@ def so_often(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
     return lambda short, long: long if request.config.getoption("long") else short
 
 
+@pytest.fixture(scope="session")
+def in_time(so_often: Callable[[int, int], int]) -> Callable[[float], float]:
+    """The seconds that we promise; in the suite, whose machine may be busy with other things, five times as many."""
+    return lambda promised: promised * so_often(5, 1)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite."""
     if ON_POSTGRES:

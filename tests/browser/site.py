@@ -43,6 +43,12 @@ class Site:
 
     def start(self) -> None:
         """Serve, and return when the first page is there."""
+        self.spawn()
+        assert self.process is not None
+        stack.wait_until(self.answers, self.process, "The web process", timeout=60)
+
+    def spawn(self) -> None:
+        """Begin to serve; whoever connects before it is ready waits."""
         command = [sys.executable, ROOT / "manage.py", "web", "--fd", str(self.socket.fileno())]
         with self.log.open("ab") as log:
             self.process = stack.child(
@@ -53,13 +59,18 @@ class Site:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        stack.wait_until(self.answers, self.process, "The web process", timeout=60)
 
     def answers(self) -> bool:
         try:
             return bool(urllib.request.urlopen(self.url, timeout=1).status == 200)
         except OSError:
             return False
+
+    def kill(self) -> None:
+        """End it as a power cut would: it has no time for anything."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
 
     def stop(self) -> None:
         if self.process is not None:

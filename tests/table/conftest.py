@@ -110,6 +110,17 @@ class Match:
         """What the judge finds wrong with the game as the log has it; one that still runs is ended there."""
         return await database_sync_to_async(faults_in)(self.game.pk)
 
+    async def in_the_log(self, *seats: int | None) -> list[str]:
+        """What each of these seats may see of the game as the log has it: what a reload would show."""
+
+        def look() -> list[str]:
+            opened = opening.find_by_id(self.game.pk)
+            assert opened is not None
+            state = rules.replay(opened.terms(), log_of(self.game.pk))
+            return [json.dumps(rules.sight(state, seat), sort_keys=True) for seat in seats]
+
+        return await database_sync_to_async(look)()
+
     async def close(self) -> None:
         await asyncio.gather(*(page.close() for page in self.pages))
 
@@ -201,9 +212,11 @@ async def eventually(holds: Callable[[], Awaitable[bool]], seconds: float = 15) 
 
 
 def garage(picture: Picture) -> list[int]:
-    """The tiles that anybody may lift: in the garage, face down."""
+    """The tiles that anybody may lift: those of the garage that lie among the others."""
     return [
-        spot for spot, tile in enumerate(picture.sight["tiles"]) if tile["place"] == "garage" and tile["lies"] == "down"
+        spot
+        for spot, tile in enumerate(picture.sight["tiles"])
+        if tile["place"] == "garage" and tile["lies"] in ("down", "up")
     ]
 
 

@@ -150,6 +150,9 @@ class Page(Picture):
                     self._changed.notify_all()
         except ConnectionClosed:
             pass
+        except Exception as error:
+            self._let_down(error)
+            raise
         self.close_code = socket.close_code
         self._let_down(ConnectionError(f"closed with {self.close_code}"))
         async with self._changed:
@@ -166,7 +169,7 @@ class Page(Picture):
         if answer and not answer.done():
             answer.set_result(message)
 
-    def _let_down(self, error: ConnectionError) -> None:
+    def _let_down(self, error: Exception) -> None:
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(error)

@@ -1,0 +1,56 @@
+"""The web process dies in the middle of a race, at any moment, as from a power cut."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from channels.db import database_sync_to_async
+
+from tests.browser.site import Site
+from tests.table.conftest import QUICK, NewMatch, as_shown, eventually, same_as_reload
+from tests.table.racers import lost_or_doubled, racing
+
+pytestmark = [pytest.mark.both_databases]
+
+LONG = replace(QUICK, hand_ms=60_000, search_ms=30 * 60_000)
+
+
+async def test_killed_at_any_moment_no_acknowledged_command_is_lost_and_none_counts_twice(
+    web: Site,
+    new_match: NewMatch,
+    so_often: Callable[[int, int], int],
+    in_time: Callable[[float], float],
+) -> None:
+    chance = random.Random(7)
+    match = await new_match(4, LONG)
+    pages = await match.search(web)
+    loop = asyncio.get_running_loop()
+    async with racing(pages) as racers:
+        for _ in range(so_often(5, 200)):
+            # First the countdown that follows a fault goes by (R8.10).
+            for racer in racers:
+                await racer.hears_again()
+            await asyncio.sleep(chance.uniform(0.0, 0.5))
+            web.kill()
+            web.spawn()
+            await eventually(lambda: asyncio.to_thread(web.answers), 60)
+            back = loop.time()
+            await asyncio.gather(*(racer.rest() for racer in racers))
+            head = max(page.head for page in pages)
+            for page in pages:
+                await page.until(lambda page: page.head >= head)  # noqa: B023 - it is awaited here
+            watcher = await match.page(web, None).open()
+            assert loop.time() - back < in_time(2.0)
+            shown = [as_shown(page) for page in (*pages, watcher)]
+            assert shown == await match.in_the_log(0, 1, 2, 3, None)
+            await watcher.close()
+            for racer in racers:
+                racer.go()
+        await asyncio.gather(*(racer.rest() for racer in racers))
+    assert await database_sync_to_async(lambda: list(lost_or_doubled(match, racers)))() == []
+    assert all(len(racer.acknowledged) > so_often(5, 200) for racer in racers)
+    for page in pages:
+        await same_as_reload(page)
+    assert await match.faults() == []
