@@ -93,7 +93,7 @@ class Up:
         try:
             connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read().decode()
+            return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
         finally:
             connection.close()
 
