@@ -5,7 +5,6 @@ needs with the (async) ORM, and finds it empty at its start.
 """
 
 import os
-import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from accounts.models import User
 from tests.browser.site import Site, running_site
 from tests.browser.watch import Watch
+from tests.services import installed
 from tests.settings import FOLDER, VALKEY
 
 HERE = Path(__file__).parent
@@ -46,15 +46,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.django_db(transaction=True))
 
 
-def chromium_program() -> str:
-    """Where Chromium is; a sentence on how to get one where it is not."""
-    places = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"]
-    for place in places:
-        if found := shutil.which(place):
-            return found
-    pytest.fail("No Chromium here: `apt-get install chromium`, or say where yours is in CHROMIUM.", pytrace=False)
-
-
 @pytest.fixture(scope="session")
 def site(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
     """The site behind Daphne, on this process's test database and Valkey."""
@@ -65,7 +56,7 @@ def site(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium() -> AsyncIterator[Browser]:
-    program = chromium_program()
+    program = installed("chromium", os.environ.get("CHROMIUM", ""), "chromium-browser", "google-chrome", "chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield browser

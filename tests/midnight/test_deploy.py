@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from midnight import stack
 from tests.midnight.running import ROOT, clean_environment, eventually, free_port, manage
-from tests.services import running_valkey
+from tests.services import installed, running_valkey
 
 DEPLOY = ROOT / "midnight" / "deploy"
 HOST = "play.example.org"
@@ -52,8 +52,7 @@ class Proxied:
 
     def __init__(self, folder: Path, processes: ExitStack) -> None:
         self.plain, self.secure, self.webs = free_port(), free_port(), [free_port(), free_port()]
-        nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-        assert nginx, "no nginx here: `apt-get install nginx-light`"
+        nginx = installed("nginx-light", "nginx")
         make_certificate(folder)
         # Started by root, nginx reads pages as nobody.
         folder.chmod(0o711)
