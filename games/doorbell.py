@@ -82,11 +82,17 @@ class Doorbell:
             await asyncio.sleep(AGAIN_SECONDS)
 
     def _hear(self, data: bytes) -> None:
-        message = json.loads(data)
-        for game_id, head in message["games"].items():
-            self._heard(int(game_id), head)
-        for game_id, seat, page, joined_ms in message["moved"]:
-            self._moved(game_id, seat, page, joined_ms)
+        try:
+            message = json.loads(data)
+            rings = [(int(game_id), int(head)) for game_id, head in message["games"].items()]
+            moves = [(int(game_id), int(seat), str(page), int(ms)) for game_id, seat, page, ms in message["moved"]]
+        except (ValueError, TypeError, KeyError, AttributeError):
+            logger.warning("Somebody rings in a way that nobody understands.")
+            return
+        for ring in rings:
+            self._heard(*ring)
+        for move in moves:
+            self._moved(*move)
 
 
 def _client() -> "redis.asyncio.Redis":
