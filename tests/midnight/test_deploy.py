@@ -178,6 +178,12 @@ class TestNginx:
         heard = site.get("/ws/1/games/amber-fox", Origin=f"https://{HOST}", **upgrade)
         assert heard[0] == 101
 
+    def test_the_tables_of_a_process_that_died_are_served_by_the_other(self, site: Proxied) -> None:
+        stack.stop(site.processes[0])
+        for number in range(8):
+            assert site.get(f"/games/code-{number}/no-such-page/")[0] == 404
+        assert site.get("/play/")[0] == 200
+
     def test_while_no_web_process_answers_a_page_of_ours_says_so_in_six_languages(self, site: Proxied) -> None:
         """The last of them: it stops what the others ask."""
         for process in site.processes[:2]:
