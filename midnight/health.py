@@ -92,7 +92,10 @@ async def examine(name: str, ask: Callable[[], Awaitable[None]]) -> str:
 async def healthz(request: HttpRequest) -> JsonResponse:
     """200 when every part answers, 503 with what is wrong."""
     found = dict(zip(PARTS, await asyncio.gather(*(examine(*part) for part in PARTS.items())), strict=True))
-    well = all(answer == "ok" for answer in found.values())
+    ill = [f"{name}: {answer}" for name, answer in found.items() if answer != "ok"]
+    if ill:
+        logger.warning("Not well: %s.", "; ".join(ill))
+    well = not ill
     return JsonResponse({"ok": well, **found}, status=200 if well else 503, headers={"Cache-Control": "no-store"})
 
 
