@@ -178,15 +178,19 @@ class Table:
             try:
                 await job()
             except log.Unwritten as error:
-                logger.error("Table %s: the database did not answer: %s", self.opened.code, error)
-                self._doubtful = True
-                self._set_timer(AGAIN_MS)
+                self._doubt(error)
             except log.Gone:
                 return await self._give_up(CloseCode.NO_GAME, "no_game")
             except Exception:
                 # A fault in one game must not touch the others: its pages come back and it is loaded afresh.
                 logger.exception("Table %s: a step failed", self.opened.code)
                 return await self._give_up(CloseCode.FAULT, "fault")
+
+    def _doubt(self, error: log.Unwritten) -> None:
+        """Perhaps the log says more than this table knows: look again, soon."""
+        logger.error("Table %s: the database did not answer: %s", self.opened.code, error)
+        self._doubtful = True
+        self._set_timer(AGAIN_MS)
 
     async def _give_up(self, code: CloseCode, notice: str) -> None:
         self._set_timer(None)
@@ -202,9 +206,12 @@ class Table:
             if after is not None and after > self.head:
                 await self._catch_up()
             await self._look_who_sits()
-        except log.Unwritten:
-            await page.end(CloseCode.FAULT, "fault")
-            raise
+        except log.Unwritten as error:
+            if self.state is None:
+                await page.end(CloseCode.FAULT, "fault")
+                raise
+            # There is something to see all the same; what is missing follows.
+            self._doubt(error)
         page.joined_ms = self.tables.clock.now()
         if page.seat is not None:
             self.tables.doorbell.moved(self.opened.game_id, page.seat, page.key, page.joined_ms)
