@@ -331,7 +331,8 @@ class Table:
                 continue
             self.opened = opened
             try:
-                await self._store([(rules.setup(opened.terms()), None)])
+                terms = opened.terms()
+                await self._store([(_steps(rules.blank(terms), rules.setup(terms)), None)])
             except log.Behind:
                 await self._catch_up()
 
@@ -341,7 +342,7 @@ class Table:
             await self._begin()
             return
         try:
-            await self._store([(rules.tick(self.state, self.at()), None)])
+            await self._store([(_steps(self.state, rules.tick(self.state, self.at())), None)])
         except log.Behind:
             await self._catch_up()
         if self._kept_by == self.tables.server:
@@ -353,9 +354,9 @@ class Table:
         Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is who is refused.
         """
         at = self.at()
-        await self._store([(rules.tick(state, at), None)])
+        await self._store([(_steps(state, rules.tick(state, at)), None)])
         state = self.state or state
-        done: list[tuple[Sequence[Event], Asked | None]] = []
+        done: list[tuple[Sequence[Step], Asked | None]] = []
         refused = []
         for asked in waiting:
             try:
@@ -363,9 +364,9 @@ class Table:
             except rules.Refused as why:
                 refused.append((asked, why))
                 continue
-            done.append((events, asked))
-            for event in events:
-                state = rules.apply(state, event)
+            steps = _steps(state, events)
+            state = steps[-1].after
+            done.append((steps, asked))
         await self._store(done)
         return refused
 
@@ -377,7 +378,7 @@ class Table:
         lost_ms = min(lost_ms, at - self.state.at)
         if lost_ms > servers.SILENT_MS:
             try:
-                await self._store([(rules.resume(self.state, lost_ms, at), None)])
+                await self._store([(_steps(self.state, rules.resume(self.state, lost_ms, at)), None)])
             except log.Behind:
                 await self._catch_up()
 
@@ -435,27 +436,20 @@ class Table:
             if self._bots:
                 self._bots.rest()
 
-    async def _store(self, done: Sequence[tuple[Sequence[Event], Asked | None]]) -> None:
-        """Append what happened, and at whose command, then apply and show it; or `Behind`, or `Unwritten`."""
-        state = self.state or rules.blank(self.opened.terms())
-        head = self.head
-        steps = []
-        lines: list[log.Line] = []
-        for events, asked in done:
-            lines += _lines(events, asked)
-            for event in events:
-                state = rules.apply(state, event)
-                steps.append(Step(event, state))
+    async def _store(self, done: Sequence[tuple[Sequence[Step], Asked | None]]) -> None:
+        """Append what happened, and at whose command, then put it into effect; or `Behind`, or `Unwritten`."""
+        steps = [step for part, _ in done for step in part]
         if not steps:
             return
+        state = steps[-1].after
         now = self.tables.clock.now()
         started_ms = self.started_ms or now
         wake_at = rules.wake_at(state)
         await self.tables.pen.append(
             log.Append(
                 game_id=self.opened.game_id,
-                head=head,
-                lines=lines,
+                head=self.head,
+                lines=[line for part, asked in done for line in _lines(part, asked)],
                 kept_by=self.tables.server,
                 wake_at=None if wake_at is None else started_ms + wake_at,
                 started_ms=started_ms,
@@ -464,9 +458,9 @@ class Table:
         )
         self.started_ms, self._kept_by = started_ms, self.tables.server
         acknowledged = {}
-        for events, asked in done:
+        for part, asked in done:
             if asked and asked.page:
-                self._known[asked.seat, asked.command_id] = events[0].seq
+                self._known[asked.seat, asked.command_id] = part[0].event.seq
                 acknowledged[asked.page] = asked.command_id
         await self._show(steps, acknowledged)
         self.tables.doorbell.ring(self.opened.game_id, self.head)
@@ -523,12 +517,22 @@ def _gives_way(page: Page, seat: int, key: str, joined_ms: int) -> bool:
     return page.seat == seat and (page.joined_ms, page.key) < (joined_ms, key)
 
 
-def _lines(events: Sequence[Event], asked: Asked | None) -> list[log.Line]:
-    lines = []
+def _steps(state: State, events: Sequence[Event]) -> list[Step]:
+    """What these events make of the game, one after another."""
+    steps = []
     for event in events:
+        state = rules.apply(state, event)
+        steps.append(Step(event, state))
+    return steps
+
+
+def _lines(steps: Sequence[Step], asked: Asked | None) -> list[log.Line]:
+    lines = []
+    for step in steps:
+        event = step.event
         body = rules_events.write(event)
         del body["seq"], body["at"]
-        if asked and asked.command_id and event is events[0]:
+        if asked and asked.command_id and step is steps[0]:
             lines.append(log.Line(event.seq, event.at, compact(body), asked.seat, asked.command_id))
         else:
             lines.append(log.Line(event.seq, event.at, compact(body)))
