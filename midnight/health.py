@@ -76,7 +76,7 @@ PARTS: dict[str, Callable[[], Awaitable[None]]] = {"database": database, "redis"
 
 
 async def examine(name: str, ask: Callable[[], Awaitable[None]]) -> str:
-    """ "ok", or what is wrong. The whole error is for the log, not for whoever asks."""
+    """What is wrong with a part, or "ok". The whole error is for the log, not for whoever asks."""
     try:
         await asyncio.wait_for(ask(), PATIENCE)
     except TimeoutError:
@@ -95,8 +95,7 @@ async def healthz(request: HttpRequest) -> JsonResponse:
     ill = [f"{name}: {answer}" for name, answer in found.items() if answer != "ok"]
     if ill:
         logger.warning("Not well: %s.", "; ".join(ill))
-    well = not ill
-    return JsonResponse({"ok": well, **found}, status=200 if well else 503, headers={"Cache-Control": "no-store"})
+    return JsonResponse({"ok": not ill, **found}, status=503 if ill else 200, headers={"Cache-Control": "no-store"})
 
 
 def may_read_metrics(request: HttpRequest) -> bool:
