@@ -1,5 +1,7 @@
 """Games of nobody in particular, of every rulebook and number of players, with and without mishaps: all verified."""
 
+from collections.abc import Callable
+
 import pytest
 
 from games.rules.judge import judge
@@ -18,9 +20,8 @@ MISHAPS = [
 
 @pytest.mark.parametrize("rulebook", ["fr", "es", "pt"])
 @pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("number", [8, pytest.param(200, marks=pytest.mark.slow)])
-def test_random_games_are_verified(rulebook: Rulebook, players: int, number: int) -> None:
-    for seed in range(number):
+def test_random_games_are_verified(rulebook: Rulebook, players: int, so_often: Callable[[int, int], int]) -> None:
+    for seed in range(so_often(8, 200)):
         pace = "relaxed" if seed % 8 == 7 else "live"
         game = random_game(terms_for(seed, rulebook, players, pace), seed, MISHAPS[seed % len(MISHAPS)])
         faults = judge(write_record(game.record()))
