@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import polib
@@ -9,9 +10,11 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.utils import translation
+from django.utils.formats import date_format
 
 from games.names import card_in_words, points
 from games.rules.edition import Unique
+from games.sentences import say
 from midnight import catalogs
 from midnight.catalogs import LANGUAGES, Text
 
@@ -35,6 +38,7 @@ def wrong(language: str, pattern: str) -> list[str]:
 def test_texts_of_python_are_found_by_whatever_name_gettext_is_imported() -> None:
     source = """
 from django.utils import translation
+from django.utils.formats import date_format
 from django.utils.translation import gettext as say, gettext_lazy as _, ngettext, pgettext_lazy, npgettext
 def f(number):
     return [say("a" "b"), _("c"), ngettext("one", "many", number), pgettext_lazy("where", "d"), gettext("not ours"),
@@ -183,6 +187,26 @@ def test_the_language_somebody_chose_goes_before_the_browsers() -> None:
     client = Client(headers={"accept-language": "fr"})
     client.post("/display/", {"language": "it", "theme": "dark", "next": "/about/"})
     assert "Equo per costruzione" in client.get("/about/").text
+
+
+def test_a_refusal_over_the_socket_is_in_the_language_asked_for() -> None:
+    assert say("flood", {"most": 20}, "de") == "Das war zu schnell: höchstens 20 Befehle in der Sekunde."
+    assert say("flood", {"most": 20}, "en") == "That was too fast: at most 20 commands a second."
+
+
+def test_dates_are_written_as_the_language_writes_them() -> None:
+    said = {}
+    for language in ["en", *LANGUAGES]:
+        with translation.override(language):
+            said[language] = date_format(date(2026, 3, 5))
+    assert said == {
+        "en": "March 5, 2026",
+        "fr": "5 mars 2026",
+        "it": "05 Marzo 2026",
+        "es": "5 de marzo de 2026",
+        "pt": "5 de Março de 2026",
+        "de": "5. März 2026",
+    }
 
 
 def test_nothing_counts_as_none_of_many_in_french_and_as_many_elsewhere() -> None:
