@@ -25,7 +25,7 @@ from games.opening import Opened
 from games.rules import State
 from games.rules import events as rules_events
 from games.rules.commands import Command, Ready
-from games.rules.events import Event
+from games.rules.events import Event, RoundStarted
 
 if TYPE_CHECKING:
     from games.tables import Tables
@@ -62,6 +62,8 @@ class Table:
         self.started_ms: int | None = None
         self.pages: set[Page] = set()
         self._steps: list[Step] = []
+        # What happened in this round, for the page's log in words.
+        self.this_round: list[Event] = []
         self._known: dict[tuple[int, str], int] = {}
         self.idle_since: float | None = None
         self._kept_by: int | None = None
@@ -135,6 +137,11 @@ class Table:
         # Noted at once: what waits already must not meet limits that are still to be moved.
         self._left_alone_ms = lost_ms
         self.wake()
+
+    async def look(self) -> State | None:
+        """The game as the log has it, once everything asked for so far is done; None before its first event."""
+        await self._done(self._be_current)
+        return self.state
 
     async def settle(self) -> None:
         """Wait until everything asked for so far is done."""
@@ -474,6 +481,9 @@ class Table:
             self._bots.sit_down(rules.blank(self.opened.terms()))
         for step in steps:
             self._bots.see(step.after, step.event)
+            if isinstance(step.event, RoundStarted):
+                self.this_round = []
+            self.this_round.append(step.event)
         self.state = steps[-1].after
         self._steps = (self._steps + steps)[-KEPT_STEPS:]
         frames = Frames(steps)

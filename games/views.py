@@ -1,12 +1,147 @@
 """The game's pages: permission, form, one call, one template."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.crypto import get_random_string
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import entrance
+from accounts.models import EndedSession
+from games import lobby as lobbies
+from games import names, rules, showing, tables
+from games.forms import BotsForm
+from games.frames import CloseCode
+from games.sentences import say
+from games.table import Table
+
+# On every answer with a piece of the table: how new it is. A page drops what is older than what it shows.
+SEQ = "Midnight-Seq"
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     return render(request, "games/home.html")
 
 
+@require_safe
 def lobby(request: HttpRequest) -> HttpResponse:
-    return render(request, "games/lobby.html")
+    running = [] if isinstance(request.user, AnonymousUser) else lobbies.running_games(request.user.pk)
+    return render(request, "games/lobby.html", {"form": BotsForm(), "running": running})
+
+
+@require_POST
+def play_against_bots(request: HttpRequest) -> HttpResponse:
+    """A game that begins at once; who is nobody yet plays as a guest."""
+    form = BotsForm(request.POST)
+    if not form.is_valid():
+        return render(request, "games/lobby.html", {"form": form}, status=422)
+    if isinstance(request.user, AnonymousUser):
+        entered: HttpResponse = entrance.come_as_guest(request)
+        if isinstance(request.user, AnonymousUser):
+            return entered
+    game = lobbies.play_against_bots(request.user.pk, form.cleaned_data["bots"], form.cleaned_data["strength"])
+    return redirect("games:game", game.code)
+
+
+@require_safe
+@never_cache
+async def game(request: HttpRequest, code: str) -> HttpResponse:
+    """The page of a game, for players and for whoever watches."""
+    table = await _table(code)
+    shown = await _show(table, request)
+    context = _context(table, shown) | {"who": showing.names_of(table.opened)}
+    return await sync_to_async(render)(request, "games/game.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+async def exchange(request: HttpRequest, code: str) -> HttpResponse:
+    """The exchange or the end of a game as one seat sees it; a form posted here is a command, as over the socket."""
+    table = await _table(code)
+    refusal = await _play(table, request) if request.method == "POST" else ""
+    shown = await _show(table, request)
+    if request.method == "POST" and not request.htmx and not refusal:  # type: ignore[attr-defined]
+        return redirect("games:game", code)
+    context = _context(table, shown) | {"refusal": refusal}
+    response = await sync_to_async(render)(request, "games/_exchange.html", context, status=422 if refusal else 200)
+    response[SEQ] = 0 if shown is None else shown.sight["seq"]
+    return response
+
+
+async def _table(code: str) -> Table:
+    table = await (await tables.here()).table(code)
+    if table is None:
+        raise Http404
+    return table
+
+
+async def _show(table: Table, request: HttpRequest) -> showing.Showing | None:
+    """The table as whoever asks may see it; None before its first event."""
+    state = await table.look()
+    seat = table.opened.seat_of(request.user.pk)
+    return None if state is None else showing.show(table.opened, state, table.this_round, seat)
+
+
+def _context(table: Table, shown: showing.Showing | None) -> dict[str, object]:
+    bots = [sitter.strength for sitter in table.opened.sitters if sitter.kind == "bot"]
+    return {
+        "opened": table.opened,
+        "shown": shown,
+        "names": names,
+        "bots": len(bots),
+        "strength": bots[0] if bots else "",
+        "command_id": _command_id(),
+    }
+
+
+def _command_id() -> str:
+    """One for each page that is handed out: a form that is sent twice counts once."""
+    return f"form-{get_random_string(12)}"
+
+
+async def _play(table: Table, request: HttpRequest) -> str:
+    """Do what the form asks for; the answer is why not, in a sentence, or nothing."""
+    language = get_language() or ""
+    seat = table.opened.seat_of(request.user.pk)
+    if seat is None:
+        return say("no_seat", {}, language)
+    try:
+        command = showing.read_command(request.POST.get("command", ""))
+    except rules.Malformed as wrong:
+        return say(wrong.code, wrong.values, language)
+    asking = Asking(seat, language)
+    table.play(asking, seat, command, request.POST.get("id", "")[:40] or _command_id())
+    await table.settle()
+    return asking.refusal
+
+
+class Asking:
+    """A form as a table sees it: a page that waits for what becomes of its one command and for nothing else."""
+
+    user_id: int | None = None
+    seat: int | None
+    key = ""
+    joined_ms = 0
+
+    def __init__(self, seat: int, language: str) -> None:
+        self.seat, self.language = seat, language
+        self.refusal = ""
+
+    async def tell(self, frame: str) -> None:
+        pass
+
+    async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
+        self.refusal = say(code, values, self.language)
+
+    async def end(self, code: CloseCode, notice: str) -> None:
+        pass
+
+    def is_quiet(self) -> bool:
+        return False
+
+    def is_of(self, ended: EndedSession) -> bool:
+        return False

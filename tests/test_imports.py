@@ -19,6 +19,8 @@ LEVELS: list[list[str]] = [
         "games.routing",
         "games.apps",
         "games.sentences",
+        "games.showing",
+        "games.told",
         "games.templatetags",
         "games.management",
         "games.bench",

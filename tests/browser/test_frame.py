@@ -24,10 +24,10 @@ async def test_the_keyboard_goes_from_the_skip_link_to_the_button_that_plays(pag
     await expect(page.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
     await page.keyboard.press("Enter")
     await page.keyboard.press("Tab")
-    assert await focused(page) == "Play as a guest"
+    assert await focused(page) == "Play against bots"
     await page.keyboard.press("Enter")
-    await expect(page).to_have_url("/play/")
-    await expect(page.get_by_role("banner")).to_contain_text("Guest")
+    await expect(page.get_by_role("button", name="Ready")).to_be_visible()
+    await expect(page.locator("#sitters")).to_contain_text("Guest")
 
 
 async def test_every_stop_of_the_keyboard_is_seen(page: Page) -> None:

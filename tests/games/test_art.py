@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -311,8 +312,8 @@ def test_a_market_in_play_shows_what_it_still_sells(exchange: State) -> None:
     sight: Any = rules.sight(exchange, None)
     for number, offer in enumerate(exchange.offers):
         market = sight["markets"][number]
-        for choosing in (False, True):
-            drawn = fragment("_market.html", exchange, 0, market=market, number=number, choosing=choosing)
+        for pay in ((), (3, 7)):
+            drawn = fragment("_market.html", exchange, 0, market=market, number=number, pay=pay)
             assert {f"art-{kind}" for kind in offer.art if kind} <= set(drawn.symbols)
             assert len(drawn.texts) >= sum(map(len, offer.cards))
 
@@ -320,9 +321,11 @@ def test_a_market_in_play_shows_what_it_still_sells(exchange: State) -> None:
 def test_wares_can_be_chosen_only_where_they_are_for_sale(exchange: State) -> None:
     offer = {"face": "4A", "art": ["watch", None, None, "chalice"], "cards": [["grail"], [], ["tiara", "watch-2"]]}
     html = render_to_string(
-        "games/_market.html", {"market": offer, "number": 2, "edition": load_edition(), "choosing": True}
+        "games/_market.html", {"market": offer, "number": 2, "edition": load_edition(), "pay": (3, 7)}
     )
-    assert re.findall(r'name="ware" value="([^"]+)"', html) == ["2-art-0", "2-art-3", "2-cards-0", "2-cards-2"]
+    wares = [json.loads(unescape(value)) for value in re.findall(r'name="command" value="([^"]+)"', html)]
+    bought = {"do": "buy", "market": 2, "pay": [3, 7]}
+    assert wares == [bought | {"art": 0}, bought | {"art": 3}, bought | {"cards": 0}, bought | {"cards": 2}]
     assert html.count("Sold") == 3
     assert 'type="radio"' not in render_to_string(
         "games/_market.html", {"market": offer, "number": 2, "edition": load_edition()}

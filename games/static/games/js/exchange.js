@@ -1,0 +1,45 @@
+/* The exchange is htmx: this drops what comes late, and keeps what one is choosing, the focus and the scroll. */
+
+const place = document.getElementById("exchange");
+const shownSeq = () => Number(place.firstElementChild?.dataset.seq ?? 0);
+
+const nameOf = (element) =>
+  element?.id ? `#${CSS.escape(element.id)}` : element?.name ? `[name="${element.name}"][value="${CSS.escape(element.value)}"]` : null;
+
+let kept = null;
+
+function keep() {
+  const active = place.contains(document.activeElement) ? document.activeElement : null;
+  kept = {
+    chosen: [...place.querySelectorAll("input:checked")].map(({ value }) => value),
+    open: [...place.querySelectorAll("details[open]")].map(({ id }) => id),
+    focus: nameOf(active),
+    scroll: scrollY,
+  };
+}
+
+function giveBack() {
+  if (!kept) return;
+  for (const input of place.querySelectorAll("input")) input.checked = kept.chosen.includes(input.value);
+  for (const details of place.querySelectorAll("details")) details.open = kept.open.includes(details.id);
+  if (kept.focus) (place.querySelector(kept.focus) ?? place.querySelector("h2"))?.focus({ preventScroll: true });
+  scrollTo(0, kept.scroll);
+  kept = null;
+}
+
+/** `swapped()` is called after each new fragment. */
+export function watchExchange(swapped) {
+  place.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (Number(detail.xhr.getResponseHeader("Midnight-Seq")) < shownSeq()) detail.shouldSwap = false;
+    else keep();
+  });
+  place.addEventListener("htmx:afterSwap", () => {
+    giveBack();
+    swapped();
+  });
+}
+
+/** Asks for what the table looks like now, unless it is shown already. */
+export function refresh(head) {
+  if (shownSeq() < head) window.htmx.trigger(place, "moved");
+}

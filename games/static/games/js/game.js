@@ -1,0 +1,163 @@
+/* A game's page: the line, the picture, and what draws it. The exchange and the end are fragments of the server's. */
+
+import { refresh, watchExchange } from "./exchange.js";
+import { Line } from "./line.js";
+import { Search } from "./search.js";
+import { Picture } from "./sight.js";
+import { has, make, piece, say, write } from "./words.js";
+
+const find = (id) => document.getElementById(id);
+const game = find("game");
+const picture = new Picture();
+let seats = [];
+
+const name = (seat) => (has(`seat-${seat}`) && seats[seat]?.kind === "bot" ? say(`seat-${seat}`) : (seats[seat]?.name ?? say(`seat-${seat}`)));
+const own = (sight) => (sight?.seat === null ? null : (sight?.players[sight.seat] ?? null));
+const tell = (sentence) => write(find("said"), sentence);
+
+const line = new Line(game.dataset.socket, game.dataset.code, {
+  after: () => picture.head,
+  told: hear,
+  changed(state, notice, code) {
+    document.body.dataset.line = state;
+    write(find("line"), has(`line-${state}`) ? say(`line-${state}`) : "");
+    const end = find("end");
+    end.hidden = state !== "gone";
+    write(end.querySelector("p"), notice || say("line-gone"));
+    end.querySelector("button").hidden = code !== 4409;
+  },
+});
+find("end").querySelector("button").addEventListener("click", () => line.open());
+
+const search = new Search({ ask, now: () => line.now(), name });
+
+function ask(command) {
+  picture.ask(line.ask(command));
+  draw();
+}
+
+function hear(message) {
+  const answered = message.ack ?? message.id;
+  const asked = answered && picture.settle(answered);
+  switch (message.type) {
+    case "welcome":
+      seats = message.seats;
+      picture.meet(message.edition);
+      break;
+    case "sight":
+    case "events":
+      if (!picture.take(message)) {
+        picture.head = 0;
+        line.open();
+        return;
+      }
+      for (const event of message.events ?? []) announce(event);
+      break;
+    case "refused":
+      if (asked && message.code === "too_early") search.again(asked);
+      else search.refuse(message.text, asked?.do === "lift" ? asked.tile : null);
+  }
+  draw();
+}
+
+/** What matters, for whoever does not see it. */
+function announce(event) {
+  if (event.type === "escaped") tell(say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
+  if (event.type === "search_started") tell(say("begins"));
+}
+
+function draw() {
+  const sight = picture.now;
+  if (!sight) return;
+  const { phase } = sight;
+  if (game.dataset.phase !== phase) enter(phase, sight);
+  write(find("phase"), say(phase));
+  write(find("round"), say("round", { round: sight.round }));
+  drawTokens(sight);
+  if (phase === "gathering" || phase === "countdown") drawSitters(sight);
+  search.draw(sight, own(sight));
+  if (phase === "exchange" || phase === "over") refresh(picture.head);
+  drawClock();
+}
+
+function enter(phase, sight) {
+  const before = game.dataset.phase;
+  game.dataset.phase = phase;
+  if (phase === "search") find("tiles").querySelector("button")?.focus({ preventScroll: true });
+  if (phase !== "countdown" && before) scrollTo(0, 0);
+  if (phase === "exchange") tell(whose(sight));
+}
+
+const whose = ({ turn, seat }) => (turn === seat ? say("your-turn") : turn === null ? "" : say("their-turn", { name: name(turn) }));
+
+function drawTokens({ players }) {
+  const list = find("tokens");
+  const shown = players.map(({ token }) => token).join();
+  if (list.dataset.shows === shown) return;
+  list.dataset.shows = shown;
+  list.replaceChildren(
+    ...players.map((_, index) => {
+      const holder = players.find(({ token }) => token === index + 1);
+      const item = make("li", holder ? "taken" : "", piece("token", "token", `token-${index + 1}`));
+      if (holder) item.append(piece("character", `character-${holder.character}`));
+      return item;
+    }),
+  );
+}
+
+function drawSitters(sight) {
+  const me = own(sight);
+  const ready = find("ready");
+  ready.hidden = !me || sight.phase !== "gathering";
+  ready.ariaPressed = Boolean(me?.ready);
+  const list = find("sitters");
+  const shown = JSON.stringify(sight.players.map((player) => [name(player.seat), player.ready, player.left]));
+  if (list.dataset.shows === shown) return;
+  list.dataset.shows = shown;
+  list.replaceChildren(
+    ...sight.players.map(({ seat, character, ready: on, left }) =>
+      make(
+        "li",
+        character,
+        piece("character", `character-${character}`),
+        make("span", "name", name(seat)),
+        make("span", `badge ${on ? "good" : ""}`, say(left ? "left" : on ? "ready" : "not-ready")),
+      ),
+    ),
+  );
+}
+
+find("ready").addEventListener("click", () => ask({ do: "ready", on: !own(picture.now)?.ready }));
+
+/** The time that is left, and the countdown over everything. */
+function drawClock() {
+  const { sight } = picture;
+  const resuming = sight?.phase === "search" && sight.resumes_at > line.now();
+  const until = resuming ? sight.resumes_at : sight?.limit;
+  const seconds = sight && sight.phase !== "over" ? Math.max(0, Math.ceil((until - line.now()) / 1000)) : null;
+  const clock = find("clock");
+  write(clock, seconds === null ? "" : clockWords(seconds));
+  clock.classList.toggle("hurry", seconds !== null && seconds <= 10);
+  for (const time of document.querySelectorAll("[data-turn-clock]")) write(time, clockWords(seconds ?? 0));
+  const counting = (sight?.phase === "countdown" || resuming) && seconds > 0;
+  find("countdown").hidden = !counting;
+  if (counting) write(find("countdown"), String(seconds));
+}
+
+const clockWords = (seconds) =>
+  seconds >= 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+let turn = null;
+watchExchange(() => {
+  const { sight } = picture;
+  if (sight?.phase === "exchange" && sight.turn !== turn) {
+    turn = sight.turn;
+    tell(whose(sight));
+  }
+  refresh(picture.head);
+  drawClock();
+});
+
+document.addEventListener("visibilitychange", () => !document.hidden && draw());
+setInterval(drawClock, 200);
+line.open();

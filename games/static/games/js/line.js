@@ -1,0 +1,146 @@
+/* The line to the table (PROTOCOL.md): joins, beats, comes back with what it has, and sends again what nobody answered. */
+
+const BEAT_MS = 2500;
+const SLOW_MS = 700;
+const LATEST_MS = 8000;
+// Close codes after which coming back is of no use, or only when the person asks for it.
+const STAY_AWAY = new Set([1009, 4400, 4401, 4403, 4404, 4409]);
+const AT_ONCE = new Set([4408, 4503]);
+const FLOOD = 4429;
+
+const random = (bytes) => crypto.getRandomValues(new Uint8Array(bytes));
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+export class Line {
+  #socket = null;
+  #page = hex(random(8));
+  #asked = 0;
+  #unanswered = new Map();
+  #failures = 0;
+  #timers = [];
+  #mark;
+  #beatAt = 0;
+  #ahead = 0;
+  #state = "";
+  #joined = false;
+
+  /** `after()` is the last event one has; `told(message)` takes what comes; `changed(state, notice)` the line's state. */
+  constructor(path, code, { after, told, changed }) {
+    this.address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
+    this.store = `nonce-${code}`;
+    Object.assign(this, { after, told, changed });
+    addEventListener("online", () => this.#isDown && this.open());
+    document.addEventListener("visibilitychange", () => !document.hidden && this.#isDown && this.open());
+    // A page that is left, or kept for the way back, leaves its seat at once; one that is shown again returns.
+    addEventListener("pageshow", ({ persisted }) => persisted && this.open());
+  }
+
+  get #isDown() {
+    return this.#state === "cut";
+  }
+
+  /** The game's clock, as well as this page knows it. */
+  now() {
+    return performance.now() + this.#ahead;
+  }
+
+  open() {
+    this.#rest();
+    this.#socket?.close();
+    const socket = new WebSocket(this.address);
+    this.#socket = socket;
+    this.#joined = false;
+    this.#timers = [setTimeout(() => this.#closed(0, ""), LATEST_MS)];
+    this.#say(this.#failures ? "cut" : "joining");
+    let notice = "";
+    socket.onopen = () => this.#send({ do: "join", page: this.#page, after: this.after() || null });
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(data);
+      if (message.type === "notice") notice = message.text;
+      else this.#hear(message);
+    };
+    socket.onclose = ({ code }) => socket === this.#socket && this.#closed(code, notice);
+  }
+
+  /** Asks for something; the answer comes as an event with `ack`, an `ack` or a `refused`. */
+  ask(command) {
+    this.#asked += 1;
+    const said = { ...command, id: `${this.#page}-${this.#asked}` };
+    this.#unanswered.set(said.id, said);
+    this.#send(said);
+    return said;
+  }
+
+  #send(message) {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  #say(state, notice = "", code = 0) {
+    this.#state = state;
+    this.changed(state, notice, code);
+  }
+
+  #hear(message) {
+    if (message.type === "welcome") this.#welcome(message);
+    if (message.type === "beat") return this.#answered(message);
+    this.#unanswered.delete(message.ack ?? message.id);
+    this.told(message);
+  }
+
+  #welcome({ at, you, head }) {
+    if (!this.#joined) {
+      this.#joined = true;
+      this.#rest();
+      this.#failures = 0;
+      this.#ahead = at - performance.now();
+      this.#say("open");
+      this.#mark = undefined;
+      this.#beat();
+      for (const command of this.#unanswered.values()) this.#send(command);
+    }
+    if (head === 0 && you !== null) this.#send({ do: "nonce", nonce: this.#nonce() });
+  }
+
+  /** This page's share of the game's chance: found again in the record, so it outlives a reload. */
+  #nonce() {
+    const kept = sessionStorage.getItem(this.store) ?? hex(random(16));
+    sessionStorage.setItem(this.store, kept);
+    return kept;
+  }
+
+  #beat() {
+    this.#beatAt = performance.now();
+    this.#send({ do: "beat", ...(this.#mark && { mark: this.#mark }) });
+    this.#timers = [
+      setTimeout(() => this.#say("slow"), SLOW_MS * 2),
+      // The line may be dead without a word: what is not answered is given up.
+      setTimeout(() => this.#closed(0, ""), LATEST_MS),
+    ];
+  }
+
+  #answered({ at, mark }) {
+    const trip = performance.now() - this.#beatAt;
+    this.#rest();
+    this.#mark = mark;
+    this.#ahead = at + trip / 2 - performance.now();
+    this.#say(trip > SLOW_MS ? "slow" : "open");
+    this.#timers = [setTimeout(() => this.#beat(), BEAT_MS)];
+  }
+
+  #rest() {
+    this.#timers.forEach(clearTimeout);
+    this.#timers = [];
+  }
+
+  #closed(code, notice) {
+    this.#rest();
+    const socket = this.#socket;
+    this.#socket = { readyState: WebSocket.CLOSED, close() {} };
+    socket.close();
+    if (STAY_AWAY.has(code)) return this.#say("gone", notice, code);
+    this.#say("cut", notice);
+    const patience = code === FLOOD ? 10_000 : AT_ONCE.has(code) ? 0 : Math.min(500 * 2 ** this.#failures, LATEST_MS);
+    this.#failures += 1;
+    this.#timers = [setTimeout(() => this.open(), patience)];
+  }
+}

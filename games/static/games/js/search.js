@@ -1,0 +1,315 @@
+/* The search: 54 tiles, one's own hand and board, the other hands. It draws what it is given and asks; it never decides. */
+
+import { back, front, make, piece, say, write } from "./words.js";
+
+const KEYS = { office: "iron_key", safe: "brass_key" };
+const SLOTS = 6;
+const SAID_MS = 4000;
+const AGAIN_MS = 30;
+const ARROWS = { ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: (columns) => -columns, ArrowDown: (columns) => columns };
+
+const find = (id) => document.getElementById(id);
+
+/** What keeps this player from a place: a key, or nothing. */
+function missingKey(sight, own, place) {
+  const key = KEYS[place];
+  return key && !own.board.some((spot) => sight.tiles[spot].loot === key) ? key : null;
+}
+
+export class Search {
+  #tiles = find("tiles");
+  #board = find("board");
+  #refusal = find("refusal");
+  #acts = { stash: find("stash"), down: find("down"), up: find("up"), escape: find("escape") };
+  #spots = [];
+  #drawn = [];
+  #sight = null;
+  #own = null;
+  #picked = null;
+  #wanted = null;
+  #timer = 0;
+  #columns = 0;
+
+  /** `ask(command)` sends; `now()` is the game's clock; `name(seat)` what somebody is called. */
+  constructor({ ask, now, name }) {
+    Object.assign(this, { ask, now, name });
+    this.#tiles.addEventListener("click", ({ target }) => {
+      const spot = this.#spots.indexOf(target.closest("button"));
+      if (spot >= 0) this.#lift(spot);
+    });
+    this.#tiles.addEventListener("focusin", ({ target }) => this.#rove(this.#spots.indexOf(target)));
+    this.#board.addEventListener("click", ({ target }) => {
+      const slot = target.closest("button");
+      if (slot) this.#pick(Number(slot.dataset.tile));
+    });
+    for (const [word, button] of Object.entries(this.#acts)) button.addEventListener("click", () => this.#act(word));
+    document.addEventListener("keydown", (event) => this.#press(event));
+    addEventListener("resize", () => this.draw(this.#sight, this.#own));
+  }
+
+  /** Whether one may move one's hand now. */
+  get #searching() {
+    return this.#sight?.phase === "search" && this.#own && this.#own.token === null && !this.#own.left;
+  }
+
+  draw(sight, own) {
+    if (!sight) return;
+    this.#sight = sight;
+    this.#own = own;
+    if (!this.#spots.length) this.#lay();
+    this.#columns = getComputedStyle(this.#tiles).gridTemplateColumns.split(" ").length;
+    const holders = new Map(sight.players.filter(({ hand }) => hand !== null).map((player) => [player.hand, player]));
+    sight.tiles.forEach((tile, spot) => this.#drawTile(tile, spot, holders.get(spot)));
+    if (own && (own.hand !== null || !own.board.includes(this.#picked))) this.#picked = null;
+    this.#drawHand();
+    this.#drawBoard();
+    this.#drawOthers();
+    this.#go();
+  }
+
+  #lay() {
+    this.#spots = Array.from({ length: 54 }, () => make("button", "tile"));
+    for (const spot of this.#spots) Object.assign(spot, { type: "button", tabIndex: -1 });
+    this.#spots[0].tabIndex = 0;
+    this.#tiles.replaceChildren(...this.#spots);
+  }
+
+  #drawTile({ place, lies, loot }, spot, holder) {
+    const own = holder && holder === this.#own;
+    const key = this.#searching && (lies === "down" || lies === "up") ? missingKey(this.#sight, this.#own, place) : null;
+    const character = holder?.character ?? "";
+    const state = [place, lies, loot, character, key, own, this.#columns].join(" ");
+    if (this.#drawn[spot] === state) return;
+    this.#drawn[spot] = state;
+    const button = this.#spots[spot];
+    button.className = `tile ${place} ${lies} ${character}${own ? " own" : ""}${key ? " locked" : ""}`;
+    const shows = (kind) => button.querySelector(`:scope > .${kind}`)?.dataset.shows;
+    if (shows("front") !== place) button.replaceChildren(front(place));
+    button.querySelector(".front").dataset.shows = place;
+    const known = lies === "up" || own ? loot : undefined;
+    if (shows("back") !== known) {
+      button.querySelector(":scope > .back")?.remove();
+      if (known) {
+        const picture = back(place, known);
+        picture.dataset.shows = known;
+        button.append(picture);
+      }
+    }
+    button.querySelector(":scope > .lock, :scope > .grip")?.remove();
+    if (key) button.append(piece("lock", "lock"));
+    if (holder && !own) button.append(piece("grip", "hand"));
+    button.ariaLabel = this.#describe({ place, lies, loot }, spot, holder, own, key);
+  }
+
+  #describe({ place, lies, loot }, spot, holder, own, key) {
+    const words = { place: say(place), loot: loot && say(loot), name: holder && this.name(holder.seat) };
+    const kind = lies === "hand" ? (own ? "mine" : "held") : lies === "board" ? "gone" : lies;
+    const tile = key ? say("locked", { tile: say(kind, words) }) : say(kind, words);
+    return say("spot", { tile, row: Math.floor(spot / this.#columns) + 1, column: (spot % this.#columns) + 1 });
+  }
+
+  #drawHand() {
+    const hand = find("hand");
+    const spot = this.#own?.hand ?? this.#picked;
+    const tile = spot === null || spot === undefined ? null : this.#sight.tiles[spot];
+    const shown = tile ? `${spot} ${tile.loot} ${this.#picked}` : "";
+    if (hand.dataset.shows !== shown) {
+      hand.dataset.shows = shown;
+      const held = tile && this.#own.hand !== null;
+      hand.className = `palm ${held ? "holding" : ""} ${this.#own?.character ?? ""}`;
+      hand.style.setProperty("--hand-ms", `${this.#sight.limits.hand_ms}ms`);
+      const picture = tile?.loot ? back(tile.place, tile.loot) : tile ? front(tile.place) : piece("hand", "hand");
+      hand.replaceChildren(picture, make("span", "name", this.#handWords(tile, held)));
+    }
+    const acting = this.#searching && tile;
+    this.#acts.stash.ariaDisabled = !(acting && this.#own.hand !== null && !this.#whyNotStash());
+    this.#acts.down.ariaDisabled = this.#acts.up.ariaDisabled = !acting;
+    this.#acts.up.hidden = this.#sight.rulebook === "es";
+    this.#acts.escape.hidden = !this.#mayEscape;
+    find("search").classList.toggle("may-escape", this.#mayEscape);
+  }
+
+  #handWords(tile, held) {
+    if (!this.#own) return say("watching");
+    if (this.#own.token !== null) return say("you-escaped");
+    if (!tile) return say("hand-free");
+    if (!tile.loot) return say("looking");
+    return say(held ? "in-hand" : "picked", { loot: say(tile.loot) });
+  }
+
+  get #mayEscape() {
+    return Boolean(this.#searching && this.#own.hand === null && this.#own.board.length === SLOTS);
+  }
+
+  #whyNotStash() {
+    const { loot } = this.#sight.tiles[this.#own.hand];
+    const kept = this.#own.board.map((spot) => this.#sight.tiles[spot].loot);
+    if (kept.length === SLOTS) return "board-full";
+    return Object.values(KEYS).includes(loot) && kept.includes(loot) ? "second-key" : null;
+  }
+
+  #drawBoard() {
+    const board = this.#own?.board ?? [];
+    const shown = [...board, this.#picked, this.#searching].join();
+    if (this.#board.dataset.shows === shown) return;
+    const focused = document.activeElement?.dataset?.tile;
+    this.#board.dataset.shows = shown;
+    this.#board.replaceChildren(
+      ...Array.from({ length: SLOTS }, (_, slot) => {
+        const spot = board[slot];
+        if (spot === undefined) return make("li", "slot", make("span", "visually-hidden", say("free-slot")));
+        const { place, loot } = this.#sight.tiles[spot];
+        const key = Object.values(KEYS).includes(loot);
+        const button = make("button", `stashed${key ? " key" : ""}`, loot ? back(place, loot) : front(place));
+        Object.assign(button, { type: "button", ariaLabel: say(key ? "stashed-key" : "stashed", { loot: loot ? say(loot) : "" }) });
+        button.ariaPressed = spot === this.#picked;
+        button.dataset.tile = spot;
+        return make("li", "slot", button);
+      }),
+    );
+    this.#board.querySelector(`[data-tile="${focused}"]`)?.focus();
+  }
+
+  #drawOthers() {
+    const list = find("others");
+    const others = this.#sight.players.filter((player) => player !== this.#own);
+    const shown = JSON.stringify(others.map(({ seat, board, token, left, hand }) => [this.name(seat), board, token, left, hand]));
+    if (list.dataset.shows === shown) return;
+    list.dataset.shows = shown;
+    list.replaceChildren(
+      ...others.map(({ seat, character, board, token, left, hand }) => {
+        const name = this.name(seat);
+        const words = left ? say("left") : token ? say("out", { name }) : say("count", { name, number: board.length });
+        const loot = board.map((spot) => piece("loot", `loot-${this.#sight.tiles[spot].loot}`));
+        return make(
+          "li",
+          `${character}${hand === null ? "" : " reaching"}${token || left ? " out" : ""}`,
+          piece("character", `character-${character}`),
+          make("span", "name", words),
+          make("span", "loots", ...loot),
+        );
+      }),
+    );
+  }
+
+  #rove(spot) {
+    if (spot < 0) return;
+    for (const tile of this.#spots) tile.tabIndex = -1;
+    this.#spots[spot].tabIndex = 0;
+  }
+
+  #press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.#sight?.phase !== "search") return;
+    if (event.target.closest?.("input, select, textarea, dialog")) return;
+    const arrow = ARROWS[event.key];
+    if (arrow) {
+      const at = Math.max(0, this.#spots.findIndex((tile) => tile.tabIndex === 0));
+      const to = this.#spots.includes(document.activeElement) ? at + arrow(this.#columns) : at;
+      this.#spots[to]?.focus();
+      event.preventDefault();
+      return;
+    }
+    const word = { s: "stash", d: "down", u: "up", e: "escape" }[event.key.toLowerCase()];
+    if (word && !event.repeat) this.#act(word);
+    const slot = this.#own?.board[Number(event.key) - 1];
+    if (slot !== undefined) this.#pick(slot);
+  }
+
+  #lift(spot) {
+    if (!this.#searching || spot === this.#own.hand) return;
+    const { place, lies } = this.#sight.tiles[spot];
+    if (lies === "board") return;
+    const key = missingKey(this.#sight, this.#own, place);
+    if (lies === "hand") this.refuse(say("taken"), spot);
+    else if (this.#own.hand !== null) this.refuse(say("hand-full"), spot);
+    else if (key) this.refuse(say(`need-${key}`), spot);
+    else {
+      this.hush();
+      this.ask({ do: "lift", tile: spot });
+      navigator.vibrate?.(12);
+    }
+  }
+
+  #pick(spot) {
+    if (!this.#searching || this.#own.hand !== null) return;
+    const { loot } = this.#sight.tiles[spot];
+    if (Object.values(KEYS).includes(loot)) this.refuse(say("stashed-key", { loot: say(loot) }));
+    else this.#picked = this.#picked === spot ? null : spot;
+    this.draw(this.#sight, this.#own);
+  }
+
+  #act(word) {
+    if (!this.#searching) return;
+    if (word === "escape") {
+      if (this.#mayEscape) this.ask({ do: "escape" });
+      return;
+    }
+    const spot = this.#own.hand ?? this.#picked;
+    if (spot === null || (word === "up" && this.#acts.up.hidden)) return;
+    if (word === "stash") {
+      if (this.#own.hand === null) return;
+      const why = this.#whyNotStash();
+      if (why) return this.refuse(say(why));
+    }
+    const command = word === "stash" ? { do: "stash", tile: spot } : { do: "return", tile: spot, face: word };
+    this.hush();
+    if (this.#own.hand === null) {
+      this.#picked = null;
+      this.ask(command);
+      return;
+    }
+    this.#wanted = command;
+    this.#go();
+  }
+
+  /** Does what is wanted of the tile in the hand as soon as it has turned over (R8.3). */
+  #go() {
+    clearTimeout(this.#timer);
+    if (!this.#wanted) return;
+    if (!this.#searching || this.#own.hand !== this.#wanted.tile) {
+      this.#wanted = null;
+      return;
+    }
+    find("hand").classList.toggle("hasty", true);
+    // Not yet acknowledged: the draw that follows the answer comes back here.
+    if (this.#own.lifted_at === null) return;
+    const wait = this.#own.lifted_at + this.#sight.limits.hold_ms - this.now();
+    if (wait > 0) {
+      this.#timer = setTimeout(() => this.#go(), wait + 1);
+      return;
+    }
+    const command = this.#wanted;
+    this.#wanted = null;
+    this.ask({ do: command.do, tile: command.tile, ...(command.face && { face: command.face }) });
+  }
+
+  /** Tries once more what came a moment too early: the two clocks are not quite the same. */
+  again(command) {
+    setTimeout(() => {
+      this.#wanted ??= command;
+      this.#go();
+    }, AGAIN_MS);
+  }
+
+  /** Says why not, beside the tile that it is about. */
+  refuse(sentence, spot = null) {
+    const tile = spot === null ? null : this.#spots[spot];
+    this.#refusal.hidden = false;
+    write(this.#refusal, "");
+    write(this.#refusal, sentence);
+    const top = tile ? tile.offsetTop + tile.offsetHeight : this.#tiles.offsetHeight;
+    this.#refusal.style.insetBlockStart = `${Math.min(top, this.#tiles.offsetHeight - this.#refusal.offsetHeight)}px`;
+    tile?.animate?.([{ translate: "-3px" }, { translate: "3px" }, { translate: "0" }], { duration: this.#still ? 0 : 150 });
+    navigator.vibrate?.([20, 40, 20]);
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => this.hush(), SAID_MS);
+  }
+
+  get #still() {
+    return document.documentElement.dataset.motion === "reduced" || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  hush() {
+    this.#refusal.hidden = true;
+  }
+}

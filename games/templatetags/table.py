@@ -1,0 +1,47 @@
+"""What the fragments of a running game ask for: {% buy %}, names of things, sentences about the end."""
+
+from collections.abc import Sequence
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from games import names, showing
+from games.rules.edition import Art, Edition
+from games.rules.state import Reason
+
+register = template.Library()
+
+WHY_OVER: dict[Reason, str | Promise] = {
+    "bag_opened_empty": _("Somebody opened a leather bag while the bag of art was empty."),
+    "bag_empty": _("The bag of art is empty."),
+    "deck_short": _("The deck has too few cards for the markets."),
+    "abandoned": _("All the others have left."),
+    "void": _("The game was ended without a result."),
+}
+
+
+@register.simple_tag
+def buy(market: int, what: str, slot: int, pay: Sequence[int]) -> str:
+    """The command that a ware stands for, in the words of the table's protocol."""
+    return showing.buying(market, what, slot, pay)
+
+
+@register.filter
+def same(one: object, other: object) -> bool:
+    return one == other
+
+
+@register.filter
+def art_name(kind: Art) -> str:
+    return str(names.ART[kind])
+
+
+@register.filter
+def card_name(card: str, edition: Edition) -> str:
+    return names.of_card(edition.card[card])
+
+
+@register.filter
+def why_over(reason: Reason) -> str:
+    return str(WHY_OVER[reason])

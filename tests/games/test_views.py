@@ -1,0 +1,146 @@
+"""The game's pages and their strangers: whoever is not there, has no seat, or sends what no page of ours sends."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient, Client
+
+from accounts.models import User
+from games import tables
+from games.models import Game, Seat
+from games.opening import NewSeat, open_game, seal
+
+PASS = json.dumps({"do": "pass"})
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("Alice")
+
+
+@pytest_asyncio.fixture
+async def stopped(transactional_db: None) -> AsyncIterator[None]:
+    """Whatever tables a test starts are stopped again."""
+    yield
+    await tables.stop_here()
+
+
+def new_game(person: User, *, begun: bool = True) -> Game:
+    game = open_game([NewSeat("violet", person.pk), NewSeat("amber", strength="apprentice")])
+    if begun:
+        seal(game.pk)
+    return game
+
+
+def client_of(person: User) -> AsyncClient:
+    client = AsyncClient()
+    client.force_login(person)
+    return client
+
+
+# Getting in -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_visitor_who_plays_against_bots_is_a_guest_in_a_casual_game_of_three(client: Client) -> None:
+    response = client.post("/play/bots/")
+    game = Game.objects.get()
+    assert response.headers["Location"] == f"/games/{game.code}/"
+    guest = User.objects.get()
+    assert guest.is_guest
+    assert [(seat.user, seat.strength) for seat in game.seats.order_by("number")] == [
+        (guest, ""),
+        (None, "apprentice"),
+        (None, "apprentice"),
+    ]
+    assert (game.pace, game.ranked) == ("live", False)
+
+
+def test_whoever_is_signed_in_stays_who_they_are_and_gets_the_bots_they_chose(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    client.post("/play/bots/", {"bots": "3", "strength": "master"})
+    assert User.objects.count() == 1
+    assert list(Seat.objects.filter(kind="bot").values_list("strength", flat=True)) == ["master"] * 3
+    assert len(set(Seat.objects.values_list("character", flat=True))) == 4
+
+
+@pytest.mark.parametrize("said", [{"bots": "4"}, {"bots": "0"}, {"bots": "x"}, {"strength": "god"}])
+def test_a_game_that_cannot_be_is_not_opened(said: dict[str, str], client: Client, alice: User) -> None:
+    client.force_login(alice)
+    assert client.post("/play/bots/", said).status_code == 422
+    assert not Game.objects.exists()
+
+
+def test_no_game_is_opened_by_a_link(client: Client, db: None) -> None:
+    assert client.get("/play/bots/").status_code == 405
+    assert not Game.objects.exists()
+
+
+def test_the_tables_show_the_games_that_one_is_in_and_no_others(client: Client, alice: User) -> None:
+    own, other = new_game(alice), new_game(User.objects.create_user("Bob"))
+    client.force_login(alice)
+    page = client.get("/play/").content.decode()
+    assert own.code in page
+    assert other.code not in page
+
+
+# At the table ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["/games/nosuchgame/", "/games/nosuchgame/exchange/"])
+async def test_a_game_that_is_not_there_is_not_found(address: str, stopped: None) -> None:
+    assert (await AsyncClient().get(address)).status_code == 404
+
+
+async def test_before_the_first_event_there_is_nothing_to_see(stopped: None) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    game = await sync_to_async(new_game)(person, begun=False)
+    response = await (await sync_to_async(client_of)(person)).get(f"/games/{game.code}/exchange/")
+    assert response.status_code == 200
+    assert response.headers["Midnight-Seq"] == "0"
+
+
+async def test_a_stranger_may_look_on_but_plays_nothing(stopped: None) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    game = await sync_to_async(new_game)(person)
+    assert (await AsyncClient().get(f"/games/{game.code}/")).status_code == 200
+    response = await AsyncClient().post(f"/games/{game.code}/exchange/", {"command": PASS})
+    assert response.status_code == 422
+    assert "You are watching this game" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "x", "[]", '{"do": "win"}', '{"do": "buy"}', "[" * 5_000, '{"do":"buy","market":9,"art":0,"pay":[1,1]}', PASS],
+)
+async def test_a_form_that_asks_for_what_cannot_be_is_told_why_not_and_changes_nothing(
+    command: str, stopped: None
+) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    game = await sync_to_async(new_game)(person)
+    client = await sync_to_async(client_of)(person)
+    response: Any = await client.post(f"/games/{game.code}/exchange/", {"command": command})
+    assert response.status_code == 422
+    assert 'role="alert"' in response.content.decode()
+    await game.arefresh_from_db()
+    assert game.head == 0
+
+
+async def test_what_a_form_asks_for_is_done_once_however_often_it_is_sent(stopped: None) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    game = await sync_to_async(new_game)(person)
+    table = await (await tables.here()).table(game.code)
+    assert table is not None
+    table.wake()
+    await table.settle()
+    client = await sync_to_async(client_of)(person)
+    words = {"command": json.dumps({"do": "ready", "on": True}), "id": "form-1"}
+    for _ in range(2):
+        response = await client.post(f"/games/{game.code}/exchange/", words)
+        assert response.headers["Location"] == f"/games/{game.code}/"
+    ready = [event for event in table.this_round if event.type == "ready" and getattr(event, "seat", None) == 0]
+    assert len(ready) == 1
