@@ -72,7 +72,7 @@ class TableConsumer(AsyncConsumer):
         self._receive, self._send = receive, scope.get("straight", send)
         self._open = True
         self._clock = asyncio.get_running_loop().time
-        self._heard = self._asked = self._clock()
+        self._alive = self._asked = self._clock()
         self._allowance = float(MOST_COMMANDS)
         self._floods = 0.0
         self._unreadable = 0
@@ -114,7 +114,7 @@ class TableConsumer(AsyncConsumer):
             if not await table.join(self, after):
                 raise _SentAway(CloseCode.FAULT, "fault")
             while True:
-                await self._take(table, await self._next(table.head))
+                await self._take(table)
         finally:
             table.leave(self)
 
@@ -137,8 +137,8 @@ class TableConsumer(AsyncConsumer):
 
     async def _introduction(self) -> int | None:
         """What the page says first: its own name, and the number of the last event it has."""
-        said = await self._next(0)
         try:
+            said = await self._read()
             if member(said, "do", "the first message") != "join":
                 raise Misread("not_join", 'the first message must be {"do": "join", …}')
             self.key = _matching(_KEY, said, "page", "letters and digits")
@@ -147,10 +147,11 @@ class TableConsumer(AsyncConsumer):
             await self._not_understood("", str(wrong), 0)
             raise _SentAway(CloseCode.UNREADABLE, "unreadable_page") from None
 
-    async def _take(self, table: Table, said: dict[str, object]) -> None:
+    async def _take(self, table: Table) -> None:
         """One message: a beat, a nonce or a command."""
         command_id = ""
         try:
+            said = await self._read()
             word = member(said, "do", "a message")
             if not self._may_ask():
                 return await self._hold_back(said.get("id"), table.head)
@@ -169,6 +170,7 @@ class TableConsumer(AsyncConsumer):
     async def _beat(self, table: Table, said: dict[str, object]) -> None:
         """Say that the line holds. Whoever says the mark of the answer before has read everything up to it."""
         if said.get("mark", "") == self._mark:
+            self._alive = self._clock()
             self._read_bytes = self._marked_bytes
             self._mark, self._marked_bytes = secrets.token_urlsafe(6), self._sent_bytes
         beat = {"type": "beat", "at": table.at(), "head": table.head, "mark": self._mark}
@@ -195,7 +197,8 @@ class TableConsumer(AsyncConsumer):
         self._floods += 1
         if self._floods > MOST_FLOODS:
             raise _SentAway(CloseCode.FLOOD, "flood_page")
-        await self.refuse(command_id if isinstance(command_id, str) else "", "flood", {"most": MOST_COMMANDS}, head)
+        known = command_id if isinstance(command_id, str) and _ID.fullmatch(command_id) else ""
+        await self.refuse(known, "flood", {"most": MOST_COMMANDS}, head)
 
     async def _not_understood(self, command_id: str, problem: str, head: int) -> None:
         self._unreadable += 1
@@ -203,22 +206,17 @@ class TableConsumer(AsyncConsumer):
         if self._unreadable >= MOST_UNREADABLE:
             raise _SentAway(CloseCode.UNREADABLE, "unreadable_page")
 
-    async def _next(self, head: int) -> dict[str, object]:
-        """The next message that is an object; `_Gone` when there is none."""
-        while True:
-            message = await self._receive()
-            if message["type"] == "websocket.disconnect" or not self._open:
-                raise _Gone
-            self._heard = self._clock()
-            try:
-                frame = message.get("text")
-                if not isinstance(frame, str):
-                    raise Misread("binary", "messages are text, not bytes")
-                if len(frame) > MOST_BYTES:
-                    raise Misread("too_big", f"a message has at most {MOST_BYTES:,} bytes")
-                return members(parse(frame), "a message")
-            except Misread as wrong:
-                await self._not_understood("", str(wrong), head)
+    async def _read(self) -> dict[str, object]:
+        """The next message, which must be an object; `_Gone` when there is none."""
+        message = await self._receive()
+        if message["type"] == "websocket.disconnect" or not self._open:
+            raise _Gone
+        frame = message.get("text")
+        if not isinstance(frame, str):
+            raise Misread("binary", "messages are text, not bytes")
+        if len(frame) > MOST_BYTES:
+            raise Misread("too_big", f"a message has at most {MOST_BYTES:,} bytes")
+        return members(parse(frame), "a message")
 
     # What the table asks of a page.
 
@@ -253,7 +251,7 @@ class TableConsumer(AsyncConsumer):
 
     def is_quiet(self) -> bool:
         """Whether this page has not been heard of for too long, or leaves too much unread."""
-        return self._clock() - self._heard > QUIET_SECONDS or self._sent_bytes - self._read_bytes > MOST_UNREAD_BYTES
+        return self._clock() - self._alive > QUIET_SECONDS or self._sent_bytes - self._read_bytes > MOST_UNREAD_BYTES
 
     def is_of(self, ended: EndedSession) -> bool:
         """Whether this page was opened in a session that has ended."""
@@ -262,6 +260,12 @@ class TableConsumer(AsyncConsumer):
 
 def _has_duty(user: User) -> bool:
     return duties.first_duty(user) is not None
+
+
+async def nowhere(_: Any, receive: ASGIReceiveCallable, send: Any) -> None:
+    """Refuses a socket at an address that is none."""
+    await receive()
+    await send({"type": "websocket.close"})
 
 
 def _matching(pattern: re.Pattern[str], said: dict[str, object], name: str, wanted: str) -> str:

@@ -117,7 +117,7 @@ class Page(Picture):
     async def send(self, **message: Any) -> None:
         await self.send_raw(json.dumps(message))
 
-    async def send_raw(self, frame: str | bytes) -> None:
+    async def send_raw(self, frame: str | bytes | list[str]) -> None:
         assert self._socket is not None
         await self._socket.send(frame)
 

@@ -24,7 +24,7 @@ class Racer:
         self.said: list[str] = []
         self.acknowledged: dict[str, int] = {}
         self.refused: list[str] = []
-        self.slowest = 0.0
+        self.waits: list[float] = []
         self._chance = chance
         self._on = asyncio.Event()
         self._resting = asyncio.Event()
@@ -64,7 +64,7 @@ class Racer:
             try:
                 began = asyncio.get_running_loop().time()
                 answer = await self.page.do(word, command_id, **fields)
-                self.slowest = max(self.slowest, asyncio.get_running_loop().time() - began)
+                self.waits.append(asyncio.get_running_loop().time() - began)
             except ConnectionError:
                 await self._come_back()
                 continue

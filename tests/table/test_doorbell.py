@@ -196,5 +196,5 @@ async def test_without_valkey_players_of_one_process_notice_nothing_and_those_of
     for racer in (*neighbours, *strangers):
         assert "unavailable" not in racer.refused
         assert racer.page.notices == []
-    assert max(racer.slowest for racer in neighbours) < in_time(0.5)
+    assert max(wait for racer in neighbours for wait in racer.waits) < in_time(0.5)
     assert await together.faults() == await apart.faults() == []

@@ -9,9 +9,8 @@ from django.core.management.base import BaseCommand
 
 from midnight import stack
 
-# What a page sends over a socket is a line, never a document. What it is sent may be longer: Daphne has one limit for
-# the messages of both sides, and one for the frames that arrive.
-LONGEST_LINE = 4 * 1024
+# Of a socket's message, in both directions: the whole sight of a game is some 10 KiB. A longer one breaks the line;
+# what is too long for us but shorter than this is refused with a sentence.
 LONGEST_MESSAGE = 64 * 1024
 
 
@@ -44,7 +43,7 @@ class Command(BaseCommand):
             http_timeout=60,
             websocket_connect_timeout=5,
             websocket_max_message_size=LONGEST_MESSAGE,
-            websocket_max_frame_size=LONGEST_LINE,
+            websocket_max_frame_size=LONGEST_MESSAGE,
             server_name="",
         )
         reactor.addSystemEventTrigger("before", "shutdown", stop_tables)  # type: ignore[arg-type]  # its types are wrong
