@@ -1,5 +1,7 @@
 """What a refusal says to the person who asked: one sentence for each code, in every language of the site."""
 
+from functools import cache
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
@@ -64,5 +66,10 @@ SENTENCES: dict[str, str | Promise] = dict(OF_THE_RULES.items()) | OF_THE_TABLE 
 
 def say(code: str, values: dict[str, int | str], language: str) -> str:
     """The sentence for this code in that language."""
+    return _template(code, language).format_map(values)
+
+
+@cache
+def _template(code: str, language: str) -> str:
     with override(language):
-        return str(SENTENCES[code]).format_map(values)
+        return str(SENTENCES[code])

@@ -33,7 +33,6 @@ class Player:
         self.room, self.seat, self.rate, self.figures = room, seat, rate, figures
         self.random = random.Random(seat)
         self.said = 0
-        self.mark = b""
         self.tried = 0
         self.in_hand: int | None = None
         self.acting = False
@@ -41,6 +40,8 @@ class Player:
         self.playing = asyncio.get_running_loop().create_future()
         self.waiting = False
         self.head = 0
+        self.command_id = b""
+        # Of the last heartbeat's answer: to be said in the next one.
         self.mark = b""
 
     async def open(self, port: int, path: str, cookie: str) -> None:
@@ -55,7 +56,7 @@ class Player:
     def command(self, word: bytes) -> None:
         self.said += 1
         self.waiting = True
-        mark = self.mark = b"b%d-%d" % (self.seat, self.said)
+        mark = self.command_id = b"b%d-%d" % (self.seat, self.said)
         if self.figures.counting:
             self.figures.sent[b"%d:%s" % (self.room.number, mark)] = time.perf_counter()
         self.wire.say(b'{"do":%s,"id":"%s"}' % (word, mark))
@@ -74,7 +75,7 @@ class Player:
             self.events(frame)
         elif frame.startswith(b'{"type":"refused"'):
             self.figures.refused += 1
-            self.figures.sent.pop(b"%d:%s" % (self.room.number, self.mark), None)
+            self.figures.sent.pop(b"%d:%s" % (self.room.number, self.command_id), None)
             self.waiting = False
             self.go_on()
         elif frame.startswith(b'{"type":"beat"'):

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,7 +119,6 @@ def games(rooms: int) -> list[dict[str, Any]]:
 def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the crowd saw, and what it cost the web process."""
     plan = {"port": web.port, "rate": load.rate, "seconds": load.seconds, "warm_up": load.warm_up, "games": made}
-    before = web.memory_bytes()
     with subprocess.Popen(
         [sys.executable, "-m", "midnight.bench.crowd"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as crowd:
@@ -127,7 +127,6 @@ def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str
         crowd.stdin.write(json.dumps(plan).encode())
         crowd.stdin.close()
         _line(crowd.stdout)
-        loaded = web.memory_bytes()
         _line(crowd.stdout)
         cpu = web.cpu_seconds()
         _line(crowd.stdout)
@@ -138,11 +137,26 @@ def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str
         "commands_per_second": round(accepted / figures["seconds"]),
         "cpu_us": round(cpu / accepted * 1e6, 1),
         "cpu_share": round(cpu / figures["seconds"], 2),
-        "kib_per_table": round((loaded - before) / 1024 / len(made), 1),
         **{name: figures[name] for name in ("p50_ms", "p99_ms", "refused", "lost", "rooms_apart")},
     }
     sys.stderr.write(f"{load}: {answer}\n")
     return answer
+
+
+def idle_table_bytes(web: Web, number: int) -> float:
+    """What a table costs that nobody looks at: the process finds these games begun by nobody, and keeps them."""
+    from games.models import Game
+
+    before = web.memory_bytes()
+    games(number)
+    waiting = Game.objects.filter(head=0)
+    waiting.update(wake_at=0)
+    end = time.monotonic() + 120
+    while waiting.exists():
+        if time.monotonic() > end:
+            raise RuntimeError("The web process did not take up the games that nobody kept.")
+        time.sleep(0.2)
+    return (web.memory_bytes() - before) / number
 
 
 def _line(stream: IO[bytes]) -> dict[str, Any]:
@@ -212,6 +226,9 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
         few = under_load(web, Load(10, commands / 10 / SEATS, seconds), games(10))
     with running_web(SITE, folder) as web:
         tables = under_load(web, Load(many, commands / many / SEATS, seconds), games(many))
+    with running_web(SITE, folder) as web:
+        under_load(web, Load(1, 1, 1), games(1))
+        idle = idle_table_bytes(web, many)
     return {
         "echo_cpu_us": bare["cpu_us"],
         "cpu_us": closed["cpu_us"],
@@ -224,7 +241,7 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
         "rooms_apart": sum(part["rooms_apart"] for part in (closed, opened, few, tables)),
         "few_tables_cpu_us": few["cpu_us"],
         "many_tables_cpu_us": tables["cpu_us"],
-        "idle_table_kib": tables["kib_per_table"],
+        "idle_table_kib": round(idle / 1024, 1),
     }
 
 
