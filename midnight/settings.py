@@ -370,6 +370,7 @@ LANGUAGES = [
     ("de", _("German")),
 ]
 LOCALE_PATHS = [BASE_DIR / "midnight" / "locale"]
+FORMAT_MODULE_PATH = ["midnight.formats"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 

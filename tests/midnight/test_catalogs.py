@@ -202,9 +202,9 @@ def test_dates_are_written_as_the_language_writes_them() -> None:
     assert said == {
         "en": "March 5, 2026",
         "fr": "5 mars 2026",
-        "it": "05 Marzo 2026",
+        "it": "5 marzo 2026",
         "es": "5 de marzo de 2026",
-        "pt": "5 de Março de 2026",
+        "pt": "5 de março de 2026",
         "de": "5. März 2026",
     }
 
