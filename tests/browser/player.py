@@ -71,7 +71,7 @@ async def trade(page: Page) -> None:
         elif not await page.locator(".whose.mine").count():
             pass
         elif await ware.count():
-            await ware.first.check(force=True)
+            await page.locator("#trade label.ware").first.click()
             await page.get_by_role("button", name="Trade", exact=True).click()
         else:
             await page.locator("form.pass button").click()

@@ -1,16 +1,202 @@
-"""Whole games in a real Chromium, from the first page to the score sheet."""
+"""The game in a real Chromium: every phase, from the first page to the score sheet."""
 
-from playwright.async_api import Page, expect
+import re
+from collections.abc import Callable
 
-from tests.browser import player
+import pytest
+from asgiref.sync import sync_to_async
+from playwright.async_api import Page, Route, expect
+
+from accounts.models import User
+from games.rules import State
+from tests.browser import player, staged
+from tests.browser.conftest import OpenPage
+from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+
+PHONE = {"width": 360, "height": 640}
+
+AS_SHOWN = """() => {
+  const tiles = [...document.querySelectorAll("#tiles .tile")].map((tile) => `${tile.className} ${tile.ariaLabel}`);
+  const part = (id) => document.getElementById(id).innerText;
+  const parts = ["phase", "round", "sitters", "hand", "board", "others", "tokens"].map(part);
+  const page = [document.getElementById("game").dataset.phase, ...tiles, ...parts];
+  const shown = document.querySelector("#exchange .shown").cloneNode(true);
+  shown.querySelectorAll("input[type=hidden], [data-turn-clock]").forEach((part) => part.remove());
+  return [...page, shown.outerHTML].join("\\n");
+}"""
 
 
-async def test_a_visitor_plays_a_round_against_bots_with_two_clicks(page: Page) -> None:
+async def somebody(name: str = "Irma Vep") -> User:
+    return await sync_to_async(User.objects.create_user)(name)
+
+
+async def at_the_table(open_page: OpenPage, moment: Callable[[State], bool], **options: object) -> Page:
+    """Irma's page of a game that was played to this moment."""
+    irma = await somebody()
+    game = await staged.staged([irma], moment)
+    page = await open_page(person=irma, **options)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    await expect(page.locator("#tiles .tile")).to_have_count(54)
+    return page
+
+
+async def test_a_visitor_plays_a_round_against_bots_with_two_clicks(open_page: OpenPage) -> None:
+    page = await open_page(viewport=PHONE, has_touch=True)
     await page.goto("/")
     await page.get_by_role("button", name="Play against bots").first.click()
     await page.get_by_role("button", name="Ready").click()
     await player.until(page, "search")
-    await expect(page.locator("#tiles .tile")).to_have_count(54)
     await player.search(page)
     await player.trade(page)
-    await expect(page.locator("#round")).to_contain_text("2")
+    await expect(page.locator("#round")).to_have_text("Round 2")
+
+
+async def test_the_last_exchange_leads_to_the_score_sheet_and_to_another_game(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.last_exchange)
+    await player.trade(page)
+    await player.until(page, "over")
+    sheet = page.get_by_role("table", name="Score sheet")
+    await expect(sheet.get_by_role("row")).to_have_count(4)
+    await expect(sheet).to_contain_text("Irma Vep")
+    await page.get_by_text("Proof of the shuffles").click()
+    await page.get_by_role("button", name="Check it yourself").click()
+    await expect(page.locator("#checked li.good")).to_have_count(4)
+    await expect(page.locator("#checked li.bad")).to_have_count(0)
+    first = page.url
+    await page.get_by_role("button", name="Play again").click()
+    await expect(page.get_by_role("button", name="Ready")).to_be_visible()
+    assert page.url != first
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [staged.gathering, staged.searching, staged.trading, staged.waiting, staged.over],
+    ids=lambda one: one.__name__,
+)
+async def test_no_phase_has_a_barrier_and_a_reload_shows_the_same(
+    moment: Callable[[State], bool], open_page: OpenPage
+) -> None:
+    page = await at_the_table(open_page, moment, reduced_motion="reduce")
+    for scheme, size in (("light", None), ("dark", PHONE)):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        if size:
+            await page.set_viewport_size(size)  # type: ignore[arg-type]
+        await assert_no_barriers(page)
+        await assert_fits(page)
+    if moment in (staged.gathering, staged.over):
+        # Nobody but us could do anything: what is shown stays as it is.
+        shown = await page.evaluate(AS_SHOWN)
+        await page.reload()
+        await expect(page.locator("#tiles .tile")).to_have_count(54)
+        await page.wait_for_function(f"(shown) => ({AS_SHOWN})() === shown", arg=shown)
+    for picture in await shot(page, f"game-{moment.__name__}"):
+        assert picture.stat().st_size > 10_000
+
+
+async def test_all_tiles_are_in_sight_at_every_size_and_big_enough_for_a_finger(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.searching)
+    for width, height, least in [(360, 640, 44), (390, 844, 44), (768, 1024, 44), (1280, 720, 60), (1366, 650, 60)]:
+        await page.set_viewport_size({"width": width, "height": height})
+        boxes = [await tile.bounding_box() for tile in await page.locator("#tiles .tile").all()]
+        for box in boxes:
+            assert box is not None
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= height, f"{width} × {height}"
+            assert box["x"] + box["width"] <= width
+            assert min(box["width"], box["height"]) >= least, f"{box['width']} px at {width} × {height}"
+        acts = await page.locator("#board").bounding_box()
+        assert acts is not None
+        assert acts["y"] + acts["height"] <= height, f"the board at {width} × {height}"
+
+
+async def test_a_search_by_keyboard_alone(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.searching)
+    stashed = page.locator("#board .stashed")
+    await expect(stashed).to_have_count(3)
+    await page.keyboard.press("ArrowRight")
+    for _ in range(54):
+        label = await page.evaluate("document.activeElement.ariaLabel")
+        if re.match(r"(Garage|Office) tile, face down, row", label):
+            break
+        await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#hand.holding > .back")).to_be_visible()
+    await page.keyboard.press("d")
+    await expect(page.locator("#hand.holding")).to_have_count(0)
+    await expect(stashed).to_have_count(3)
+
+
+async def test_the_own_tile_answers_before_the_server_does(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.searching)
+    # A tap and a look in one breath of the page: no answer can have come in between.
+    own = await page.evaluate(
+        """() => {
+          document.querySelector("#tiles .tile.garage.down").click();
+          return document.querySelectorAll("#tiles .own").length;
+        }"""
+    )
+    assert own == 1
+    await expect(page.locator("#hand.holding > .back")).to_be_visible()
+
+
+async def test_a_locked_place_says_which_key_it_wants_where_it_was_touched(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.searching)
+    locked = page.locator("#tiles .tile.safe.locked").first
+    await locked.click()
+    said = page.get_by_role("alert").filter(has_text="The safe is locked: stash a brass key first.")
+    await expect(said).to_be_visible()
+    assert "locked" in str(await locked.get_attribute("aria-label"))
+    await expect(page.locator("#tiles .own")).to_have_count(0)
+
+
+async def test_what_one_is_choosing_survives_the_others_moves(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.waiting)
+    # Placing is possible in anybody's turn; and this process now keeps the game, so the bots begin to move.
+    seq = await page.locator(".shown").get_attribute("data-seq")
+    await page.locator("button.place").first.click()
+    await expect(page.locator(".shown")).not_to_have_attribute("data-seq", str(seq))
+    seq = await page.locator(".shown").get_attribute("data-seq")
+    ware = page.locator("#trade input[type=radio]").last
+    chosen = await ware.get_attribute("value")
+    await page.locator("#trade label.ware").last.click()
+    await expect(page.locator(".purse .pays")).not_to_have_count(0)
+    await expect(page.locator(".shown")).not_to_have_attribute("data-seq", str(seq), timeout=20_000)
+    still = page.locator("#trade input:checked")
+    if await page.locator(f"#trade input[value='{chosen}']").count():
+        await expect(still).to_have_value(str(chosen))
+
+
+async def test_a_late_answer_never_takes_the_page_back(open_page: OpenPage, watch: Watch) -> None:
+    page = await at_the_table(open_page, staged.trading)
+    old = await page.locator(".shown").evaluate("(shown) => shown.outerHTML")
+    seq = int(await page.locator(".shown").get_attribute("data-seq") or 0)
+    await page.locator("button.place").first.click()
+    await expect(page.locator(".shown")).not_to_have_attribute("data-seq", str(seq))
+
+    async def late(route: Route) -> None:
+        await route.fulfill(body=old, headers={"Midnight-Seq": str(seq), "Content-Type": "text/html"})
+
+    await page.route("**/exchange/", late)
+    async with page.expect_response("**/exchange/"):
+        await page.evaluate("htmx.trigger('#exchange', 'moved')")
+    await page.wait_for_timeout(200)
+    assert int(await page.locator(".shown").get_attribute("data-seq") or 0) > seq
+
+
+async def test_a_pass_that_leaves_points_behind_is_asked_about(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.trading)
+    await page.locator("#passing > summary").click()
+    await expect(page.get_by_text("You could still place art. Pass and leave these points?")).to_be_visible()
+    await page.get_by_role("button", name="Yes, pass").click()
+    await expect(page.locator(".whose.mine")).to_have_count(0)
+
+
+async def test_a_second_page_takes_the_seat_and_the_first_one_may_take_it_back(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.gathering)
+    second = await page.context.new_page()
+    await second.goto(page.url)
+    await expect(page.get_by_role("alert").filter(has_text="You play from another page now.")).to_be_visible()
+    await page.get_by_role("button", name="Play here").click()
+    await expect(second.get_by_role("button", name="Play here")).to_be_visible()
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")

@@ -6,6 +6,15 @@ const shownSeq = () => Number(place.firstElementChild?.dataset.seq ?? 0);
 const nameOf = (element) =>
   element?.id ? `#${CSS.escape(element.id)}` : element?.name ? `[name="${element.name}"][value="${CSS.escape(element.value)}"]` : null;
 
+/** The tiles that pay for what is chosen stand out. */
+function showPrice() {
+  const chosen = place.querySelector("#trade :checked");
+  const { pay = [], tile } = chosen ? JSON.parse(chosen.value) : {};
+  for (const own of place.querySelectorAll(".purse > li")) {
+    own.classList.toggle("pays", [...pay, tile].includes(Number(own.dataset.tile)));
+  }
+}
+
 let kept = null;
 
 function keep() {
@@ -25,10 +34,14 @@ function giveBack() {
   if (kept.focus) (place.querySelector(kept.focus) ?? place.querySelector("h2"))?.focus({ preventScroll: true });
   scrollTo(0, kept.scroll);
   kept = null;
+  showPrice();
 }
 
 /** `swapped()` is called after each new fragment. */
 export function watchExchange(swapped) {
+  place.addEventListener("change", showPrice);
+  // The form is emptied after everybody has heard that it will be.
+  place.addEventListener("reset", () => setTimeout(showPrice));
   place.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (Number(detail.xhr.getResponseHeader("Midnight-Seq")) < shownSeq()) detail.shouldSwap = false;
     else keep();

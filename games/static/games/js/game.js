@@ -158,6 +158,24 @@ watchExchange(() => {
   drawClock();
 });
 
+/** The proof is a module of its own, fetched by whoever asks for it. */
+async function prove() {
+  const list = find("checked");
+  if (!crypto.subtle) {
+    list.replaceChildren(make("li", "", say("proof-none")));
+    return;
+  }
+  const { check } = await import("./proof.js");
+  const found = await check(picture.sight, picture.edition, line.nonce);
+  list.replaceChildren(
+    ...found.map(([name, holds]) => {
+      const what = say(`proof-${name}`);
+      return make("li", `notice ${holds ? "good" : "bad"}`, say(`proof-${holds}`, { what }));
+    }),
+  );
+}
+find("exchange").addEventListener("click", ({ target }) => target.closest("#check") && prove());
+
 document.addEventListener("visibilitychange", () => !document.hidden && draw());
 setInterval(drawClock, 200);
 line.open();

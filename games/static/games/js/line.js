@@ -98,14 +98,19 @@ export class Line {
       this.#beat();
       for (const command of this.#unanswered.values()) this.#send(command);
     }
-    if (head === 0 && you !== null) this.#send({ do: "nonce", nonce: this.#nonce() });
+    if (head === 0 && you !== null) this.#send({ do: "nonce", nonce: this.#give() });
   }
 
   /** This page's share of the game's chance: found again in the record, so it outlives a reload. */
-  #nonce() {
-    const kept = sessionStorage.getItem(this.store) ?? hex(random(16));
-    sessionStorage.setItem(this.store, kept);
-    return kept;
+  #give() {
+    const nonce = this.nonce ?? hex(random(16));
+    sessionStorage.setItem(this.store, nonce);
+    return nonce;
+  }
+
+  /** What this browser gave, null if it gave nothing. */
+  get nonce() {
+    return sessionStorage.getItem(this.store);
   }
 
   #beat() {

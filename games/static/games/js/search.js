@@ -125,8 +125,10 @@ export class Search {
     this.#acts.stash.ariaDisabled = !(acting && this.#own.hand !== null && !this.#whyNotStash());
     this.#acts.down.ariaDisabled = this.#acts.up.ariaDisabled = !acting;
     this.#acts.up.hidden = this.#sight.rulebook === "es";
-    this.#acts.escape.hidden = !this.#mayEscape;
-    find("search").classList.toggle("may-escape", this.#mayEscape);
+    // The way out lies where the other acts are: they are of no use then, unless a stashed tile is picked.
+    const out = this.#mayEscape && this.#picked === null;
+    this.#acts.escape.hidden = !out;
+    find("search").classList.toggle("may-escape", out);
   }
 
   #handWords(tile, held) {

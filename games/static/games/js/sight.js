@@ -105,10 +105,12 @@ export class Picture {
   sight = null;
   head = 0;
   cards = new Map();
+  edition = null;
   waiting = new Map();
   #drawn = null;
 
   meet(edition) {
+    this.edition = edition;
     this.cards = new Map(edition.cards.map((card) => [card.id, card]));
   }
 
