@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import redis
+from django.utils import translation
 from hypothesis import settings
 
 from tests.services import running_postgres, running_valkey
@@ -20,6 +21,13 @@ settings.load_profile("short")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="repeat races, crashes and faults as often as we promise")
+
+
+@pytest.fixture(autouse=True)
+def no_language_stays() -> Iterator[None]:
+    """A request activates its person's language, and Django leaves it so."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")
