@@ -2,9 +2,7 @@
 
 from urllib.parse import urlsplit
 
-import pytest
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from playwright.async_api import Page, ViewportSize, expect
 
 from accounts.models import User
@@ -65,15 +63,3 @@ async def test_somebody_with_a_name_meets_no_barrier_on_any_page_and_no_cookie_t
     told = await page.locator("th code").all_inner_texts()
     assert {cookie.get("name") for cookie in await page.context.cookies()} <= set(told)
     await expect(page.get_by_role("banner")).to_contain_text("Irma Vep")
-
-
-@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES if code != "en"])
-async def test_longer_words_hang_over_no_edge(language: str, open_page: OpenPage) -> None:
-    person = await sync_to_async(User.objects.create_user)("Irma Vep", "ten black gloves", language=language)
-    for who in (None, person):
-        page = await open_page(person=who, locale=language, viewport=NARROWEST)
-        for address in pages():
-            answer = await page.request.get(address)
-            if answer.status == 200:
-                await page.goto(address)
-                await assert_fits(page)
