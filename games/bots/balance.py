@@ -90,6 +90,8 @@ class Balance:
     def share(self, plan: Plan) -> Estimate:
         """How often this plan wins, against the one of `players` that would be its share."""
         seats = self.seated[plan]
+        if not seats:
+            return Estimate(0.0, math.inf)
         rate = self.won[plan] / seats
         return Estimate(rate * self.players, _SURE * self.players * math.sqrt(rate * (1 - rate) / seats))
 
