@@ -109,6 +109,13 @@ def test_what_the_site_reads_is_the_catalog_that_people_read(language: str) -> N
 
 
 @EACH_LANGUAGE
+def test_every_text_of_the_sources_is_translated(language: str) -> None:
+    translated = {catalogs.text_of(entry) for entry in catalogs.read(language).translated_entries()}
+    waiting = [text.singular for text in catalogs.texts_in_use() if text not in translated]
+    assert not waiting, f"run manage.py catalogs, translate what it names in the .po files, run it again: {waiting}"
+
+
+@EACH_LANGUAGE
 def test_no_entry_is_doubtful_or_left_over(language: str) -> None:
     assert [entry.msgid for entry in catalogs.read(language) if entry.fuzzy or entry.obsolete] == []
 
