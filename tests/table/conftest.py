@@ -121,6 +121,17 @@ class Match:
 
         return await database_sync_to_async(look)()
 
+    async def all_see_the_log(self, pages: Sequence[Picture], seconds: float = 15) -> None:
+        """Within so long every page shows what a reload would show."""
+        end = asyncio.get_running_loop().time() + seconds
+        while True:
+            logged = await self.in_the_log(*(page.sight["seat"] for page in pages))
+            if [as_shown(page) for page in pages] == logged:
+                return
+            if asyncio.get_running_loop().time() > end:
+                assert [as_shown(page) for page in pages] == logged
+            await asyncio.sleep(0.02)
+
     async def close(self) -> None:
         await asyncio.gather(*(page.close() for page in self.pages))
 

@@ -9,7 +9,7 @@ import pytest
 from channels.db import database_sync_to_async
 
 from tests.browser.site import Site
-from tests.table.conftest import QUICK, NewMatch, as_shown, eventually, same_as_reload
+from tests.table.conftest import QUICK, NewMatch, eventually, same_as_reload
 from tests.table.racers import lost_or_doubled, racing
 
 pytestmark = [pytest.mark.both_databases]
@@ -38,13 +38,8 @@ async def test_killed_at_any_moment_no_acknowledged_command_is_lost_and_none_cou
             await eventually(lambda: asyncio.to_thread(web.answers), 60)
             back = loop.time()
             await asyncio.gather(*(racer.rest() for racer in racers))
-            head = max(page.head for page in pages)
-            for page in pages:
-                await page.until(lambda page: page.head >= head)  # noqa: B023 - it is awaited here
             watcher = await match.page(web, None).open()
-            assert loop.time() - back < in_time(2.0)
-            shown = [as_shown(page) for page in (*pages, watcher)]
-            assert shown == await match.in_the_log(0, 1, 2, 3, None)
+            await match.all_see_the_log([*pages, watcher], back + in_time(2.0) - loop.time())
             await watcher.close()
             for racer in racers:
                 racer.go()

@@ -21,7 +21,7 @@ from games.doorbell import CHANNEL
 from midnight import stack
 from tests.browser.site import Site
 from tests.settings import FOLDER
-from tests.table.conftest import Match, NewMatch, NewTables, as_shown, database_address, garage
+from tests.table.conftest import Match, NewMatch, NewTables, database_address, garage
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
 
@@ -90,11 +90,7 @@ async def carrying(posts: list[Post], faults: Callable[[], str]) -> AsyncIterato
 async def converge(match: Match, racers: list[Racer], seconds: float) -> None:
     """All have rested for so long at most when they all see the same, which is what the log says."""
     await asyncio.gather(*(racer.rest() for racer in racers))
-    head = max(racer.page.head for racer in racers)
-    for racer in racers:
-        await racer.page.until(lambda page: page.head == head, seconds)
-    seats = range(len(racers))
-    assert [as_shown(racer.page) for racer in racers] == await match.in_the_log(*seats)
+    await match.all_see_the_log([racer.page for racer in racers], seconds)
 
 
 @pytest.mark.parametrize("fault", ["lost", "twice", "late", "any"])

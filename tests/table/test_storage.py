@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async
 
 from tests.browser.site import Site
 from tests.settings import FOLDER, ON_POSTGRES
-from tests.table.conftest import Match, NewMatch, as_shown, database_address, same_as_reload
+from tests.table.conftest import Match, NewMatch, database_address, same_as_reload
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
 
@@ -36,22 +36,28 @@ def on_postgres(*statements: str) -> None:
 async def full(web: Site) -> AsyncIterator[None]:
     if ON_POSTGRES:
         on_postgres(NO_ROOM)
-        yield
-        on_postgres("DROP TRIGGER no_room ON games_event", "DROP FUNCTION no_room")
+        try:
+            yield
+        finally:
+            on_postgres("DROP TRIGGER no_room ON games_event", "DROP FUNCTION no_room")
     else:
         # Not one more page fits into any of its files.
         assert web.process is not None
         before = resource.prlimit(web.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(web.process.pid, resource.RLIMIT_FSIZE, (4096, before[1]))
-        yield
-        resource.prlimit(web.process.pid, resource.RLIMIT_FSIZE, before)
+        try:
+            yield
+        finally:
+            resource.prlimit(web.process.pid, resource.RLIMIT_FSIZE, before)
 
 
 @asynccontextmanager
 async def read_only(web: Site) -> AsyncIterator[None]:
     on_postgres("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
-    yield
-    on_postgres("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")
+    try:
+        yield
+    finally:
+        on_postgres("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")
 
 
 async def locked() -> None:
@@ -83,10 +89,7 @@ if ON_POSTGRES:
 
 async def all_is_well(match: Match, racers: list[Racer]) -> None:
     await asyncio.gather(*(racer.rest() for racer in racers))
-    head = max(racer.page.head for racer in racers)
-    for racer in racers:
-        await racer.page.until(lambda page: page.head == head)
-    assert [as_shown(racer.page) for racer in racers] == await match.in_the_log(*range(len(racers)))
+    await match.all_see_the_log([racer.page for racer in racers])
     assert await database_sync_to_async(lambda: list(lost_or_doubled(match, racers)))() == []
     assert await match.faults() == []
 
@@ -104,12 +107,10 @@ async def test_what_cannot_be_stored_is_refused_and_counts_when_there_is_room_ag
             for racer in racers:
                 await racer.page.until(lambda _: "unavailable" in racer.refused, 30)  # noqa: B023 - awaited here
             acknowledged = [dict(racer.acknowledged) for racer in racers]
-            shown = [as_shown(page) for page in pages]
             # Who only looks is served all the same.
             watcher = await match.page(web, None).open()
             await asyncio.sleep(so_often(3, 30))
-            assert [as_shown(page) for page in (*pages, watcher)] == await match.in_the_log(0, 1, None)
-            assert [as_shown(page) for page in pages] == shown
+            await match.all_see_the_log([*pages, watcher])
             assert [racer.acknowledged for racer in racers] == acknowledged
         for racer in racers:
             await racer.hears_again()

@@ -1,0 +1,204 @@
+"""Who may know what (R6.7), written a second time: from the raw log, without the rules' own sight.
+
+The world is closed: a message with a member that is not listed here fails, whatever it holds.
+"""
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tests.table.page import Message
+
+ENVELOPES = {
+    "welcome": "you at head commitment rulebook pace ranked limits edition seats",
+    "sight": "head sight",
+    "events": "head events sight now ack",
+    "ack": "id seq",
+    "refused": "id code text head",
+    "nonce": "nonce",
+    "beat": "at head mark",
+    "notice": "code text",
+}
+MOMENT = "phase limit resumes_at order tour turn traded short"
+FIXED = "seat rulebook pace ranked limits edition commitment"
+SIGHT = f"seq at {FIXED} round tiles players markets bag deck leavers {MOMENT}"
+PLAYER = "seat kind character ready hand lifted_at board let_go token art collections face_down left"
+OWN = "hidden points"
+EVENTS = {
+    "round_started": "round places markets bag deck",
+    "ready": "seat on",
+    "countdown_started": "",
+    "search_started": "",
+    "lifted": "seat tile loot",
+    "stashed": "seat tile loot",
+    "returned": "seat tile face source by loot",
+    "escaped": "seat token by",
+    "exchange_started": "order",
+    "bought": "seat market art cards paid loot got",
+    "bag_opened": "seat tile got",
+    "placed": "seat art card worth",
+    "passed": "seat by",
+    "abandoned": "seat by",
+    "resumed": "lost_ms",
+    "game_ended": "reason by reveal",
+}
+
+
+class Truth:
+    """Everything, secrets included, after one event."""
+
+    def __init__(self, cards: dict[str, Message], players: int) -> None:
+        self.cards = cards
+        self.over = False
+        self.loot: list[str] = []
+        self.lies: list[str] = []
+        self.hands: list[int | None] = [None] * players
+        self.open: list[dict[str, int]] = [{} for _ in range(players)]
+        self.hidden: list[list[str]] = [[] for _ in range(players)]
+        self.on_offer: list[list[list[str]]] = []
+        self.shown: set[str] = set()
+
+    def after(self, event: Message) -> "Truth":
+        truth = copy.copy(self)
+        truth.lies, truth.hands = [*self.lies], [*self.hands]
+        truth.open, truth.hidden = copy.deepcopy(self.open), copy.deepcopy(self.hidden)
+        truth.on_offer, truth.shown = copy.deepcopy(self.on_offer), {*self.shown}
+        truth._happen(event, event.get("seat", 0))
+        return truth
+
+    def _happen(self, event: Message, seat: int) -> None:
+        match event["type"]:
+            case "round_started":
+                self.loot = [loot for _, loot in event["tiles"]]
+                self.lies = ["down"] * 54
+                self.hands = [None] * len(self.hands)
+                self.on_offer = [market["cards"] for market in event["markets"]]
+                self.shown |= {card for market in self.on_offer for slot in market for card in slot}
+            case "lifted":
+                self.hands[seat] = event["tile"]
+                self.lies[event["tile"]] = "hand"
+            case "stashed":
+                self.hands[seat] = None
+                self.lies[event["tile"]] = "board"
+            case "returned":
+                self.lies[event["tile"]] = event["face"]
+                if event["source"] == "hand":
+                    self.hands[seat] = None
+            case "bought":
+                for tile in event["paid"]:
+                    self.lies[tile] = "down"
+                if "cards" in event:
+                    self.on_offer[event["market"]][event["cards"]] = []
+                    for card in event["got"]:
+                        self._take(seat, card)
+            case "bag_opened":
+                self.lies[event["tile"]] = "down"
+            case "placed":
+                self.open[seat][event["card"]] += 1
+                if self.open[seat][event["card"]] == len(self.cards[event["card"]]["needs"]):
+                    del self.open[seat][event["card"]]
+                    self.hidden[seat].append(event["card"])
+            case "game_ended":
+                self.over = True
+
+    def _take(self, seat: int, card: str) -> None:
+        if self.cards[card]["kind"] == "unique":
+            self.hidden[seat].append(card)
+        else:
+            self.open[seat][card] = 0
+
+    def may_know(self, tile: int, seat: int | None) -> bool:
+        in_own_hand = seat is not None and self.hands[seat] == tile
+        return self.over or in_own_hand or self.lies[tile] in ("up", "board")
+
+
+class Oracle:
+    """Judges every message of one game by the game's raw log."""
+
+    def __init__(self, edition: Message, players: int, log: list[Message]) -> None:
+        self.log = {event["seq"]: event for event in log}
+        truth = Truth({card["id"]: card for card in edition["cards"]}, players)
+        self.truths = {0: truth}
+        for event in log:
+            truth = self.truths[event["seq"]] = truth.after(event)
+
+    def betrayals(self, frame: str, seat: int | None) -> Iterator[str]:
+        """What this message tells this seat that it may not know, or tells it wrongly."""
+        message = json.loads(frame)
+        yield from self._unknown(message, "type " + ENVELOPES[message["type"]], message["type"])
+        for event in message.get("events", ()):
+            yield from self._of_event(event, seat)
+        if "sight" in message:
+            yield from self._of_sight(message["sight"], seat, self.truths[message["head"]])
+        if "now" in message:
+            yield from self._of_moment(message["now"], seat, self.truths[message["head"]])
+
+    def _unknown(self, value: dict[str, Any], known: str, where: str) -> Iterator[str]:
+        for name in value.keys() - set(known.split()):
+            yield f"{where} has {name}"
+
+    def _of_event(self, event: Message, seat: int | None) -> Iterator[str]:
+        truth, raw = self.truths[event["seq"]], self.log[event["seq"]]
+        where = f"event {event['seq']} ({event['type']})"
+        yield from self._unknown(event, "seq at type " + EVENTS[event["type"]], where)
+        for name in event.keys() & raw.keys() - {"markets"}:
+            if event[name] != raw[name]:
+                yield f"{where} tells another {name}"
+        if "loot" in event:
+            tiles = event.get("paid", [event.get("tile")])
+            told = event["loot"] if "paid" in event else [event["loot"]]
+            if told != [truth.loot[tile] for tile in tiles]:
+                yield f"{where} tells wrong loot"
+            # What is paid was on a board a moment ago, where all saw it.
+            if "paid" not in event and not truth.may_know(event["tile"], seat):
+                yield f"{where} tells the loot of {event['tile']}"
+        if event["type"] == "round_started":
+            yield from self._of_markets(event["markets"], truth, where)
+            yield from self._only_numbers(event, where)
+        if event["type"] == "game_ended" and "reveal" not in event:
+            yield f"{where} reveals nothing"
+
+    def _of_sight(self, sight: Message, seat: int | None, truth: Truth) -> Iterator[str]:
+        where = f"sight at {sight['seq']}"
+        yield from self._unknown(sight, SIGHT + (" reveal" if truth.over else ""), where)
+        yield from self._only_numbers(sight, where)
+        yield from self._of_markets(sight["markets"], truth, where)
+        if sight["seat"] != seat:
+            yield f"{where} is that of seat {sight['seat']}"
+        for tile, seen in enumerate(sight["tiles"]):
+            yield from self._unknown(seen, "place lies loot", f"{where}, tile {tile}")
+            # A sight after the game keeps its tiles as they lay; `reveal` has the rest.
+            if "loot" in seen and not truth.may_know(tile, seat):
+                yield f"{where} tells the loot of {tile}"
+            if seen.get("loot", truth.loot[tile]) != truth.loot[tile]:
+                yield f"{where} tells wrong loot of {tile}"
+            if "loot" not in seen and truth.may_know(tile, seat) and not truth.over:
+                yield f"{where} does not tell the loot of {tile}"
+        for number, player in enumerate(sight["players"]):
+            own = number == seat
+            yield from self._unknown(player, f"{PLAYER} {OWN}" if own else PLAYER, f"{where}, player {number}")
+            if {held["card"]: held["filled"] for held in player["collections"]} != truth.open[number]:
+                yield f"{where}: other open collections of {number}"
+            if player["face_down"] != len(truth.hidden[number]):
+                yield f"{where}: another number of face-down cards of {number}"
+            if own and sorted(player["hidden"]) != sorted(truth.hidden[number]):
+                yield f"{where}: other hidden cards"
+
+    def _of_moment(self, now: Message, seat: int | None, truth: Truth) -> Iterator[str]:
+        yield from self._unknown(now, MOMENT if seat is None else f"{MOMENT} own", "now")
+        if seat is not None:
+            yield from self._unknown(now["own"], OWN, "own")
+            if sorted(now["own"]["hidden"]) != sorted(truth.hidden[seat]):
+                yield f"now: other hidden cards of {seat}"
+
+    def _of_markets(self, markets: list[Message], truth: Truth, where: str) -> Iterator[str]:
+        for number, market in enumerate(markets):
+            yield from self._unknown(market, "face art cards", where)
+            if market["cards"] != truth.on_offer[number]:
+                yield f"{where}: other cards on offer at {number}"
+
+    def _only_numbers(self, value: Message, where: str) -> Iterator[str]:
+        for name in ("bag", "deck"):
+            if not isinstance(value[name], int):
+                yield f"{where} tells of the {name}"
