@@ -19,7 +19,7 @@ async def play(address: str, headers: dict[str, str]) -> Json:
     """Play the game at this address to its end; the answer is what is revealed then."""
     async with connect(address, additional_headers=headers) as socket:
 
-        async def say(do: str, wait: float = 0.06, **fields: Any) -> None:  # at most 20 a second
+        async def say(do: str, wait: float = 0.05, **fields: Any) -> None:  # at most 20 a second
             await asyncio.sleep(wait)
             await socket.send(json.dumps({"do": do, **fields}))
 

@@ -12,7 +12,7 @@ from tests.browser.site import Site
 from tests.table.conftest import QUICK, NewMatch, eventually, same_as_reload
 from tests.table.racers import lost_or_doubled, racing
 
-pytestmark = [pytest.mark.both_databases]
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 LONG = replace(QUICK, hand_ms=60_000, search_ms=30 * 60_000)
 

@@ -191,6 +191,7 @@ async def until_closed(socket: ClientConnection) -> None:
             await asyncio.wait_for(socket.recv(), 30)
 
 
+@pytest.mark.slow
 async def test_who_says_nothing_or_reads_nothing_is_closed(
     web: Site, new_match: NewMatch, in_time: Callable[[float], float]
 ) -> None:
@@ -284,13 +285,14 @@ async def slowest_of_hundred(racers: list[Racer], seconds: float) -> float:
     return statistics.quantiles([wait for racer in racers for wait in racer.waits], n=100)[98]
 
 
+@pytest.mark.slow
 async def test_under_attack_the_others_play_on_and_memory_stays(
     web: Site, new_match: NewMatch, so_often: Callable[[int, int], int], in_time: Callable[[float], float]
 ) -> None:
     calm, victim = await new_match(4, LONG), await new_match(2, LONG)
     pages = await calm.search(web)
     await victim.search(web)
-    seconds = so_often(4, 60)
+    seconds = so_often(3, 60)
     async with racing(pages) as racers:
         before = await slowest_of_hundred(racers, seconds)
         async with attack(victim, web):

@@ -36,7 +36,7 @@ def names(text: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", text))
 
 
-@pytest.mark.both_databases
+@pytest.mark.slow
 async def test_a_stranger_plays_a_whole_game_from_the_protocol_alone(
     web: Site, other_web: Site, new_match: NewMatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.browser.site import Site
 from tests.table.conftest import Match, NewMatch, garage, same_as_reload
 
-pytestmark = [pytest.mark.both_databases]
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 TABLES = 8
 # Each hand asks at most twice in a turn, and 20 times a second (R8.5).

@@ -12,14 +12,13 @@ from tests.table.conftest import NewMatch, NewTables, as_shown, garage
 from tests.table.inside import InnerPage
 from tests.table.page import Message, Page
 
-pytestmark = [pytest.mark.both_databases]
-
 
 async def comes_back(page: Page) -> None:
     await page.cut()
     await page.open()
 
 
+@pytest.mark.slow
 async def test_cut_after_each_event_of_a_whole_game_a_page_resumes_to_the_byte(
     web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
 ) -> None:

@@ -17,8 +17,6 @@ from tests.table.inside import InnerPage
 from tests.table.oracle import Oracle
 from tests.table.page import Message
 
-pytestmark = [pytest.mark.both_databases]
-
 AT_ONCE = 10
 
 
@@ -63,6 +61,7 @@ def raw_log(match: Match) -> list[dict[str, object]]:
     return [{**json.loads(line.body), "seq": line.seq, "at": line.at} for line in log.since(match.game.pk, 0).lines]
 
 
+@pytest.mark.slow
 async def test_no_message_of_a_whole_game_tells_a_seat_what_it_may_not_know(
     new_match: NewMatch, new_tables: NewTables, so_often: Callable[[int, int], int]
 ) -> None:

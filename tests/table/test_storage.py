@@ -16,7 +16,7 @@ from tests.table.conftest import Match, NewMatch, database_address, same_as_relo
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
 
-pytestmark = [pytest.mark.both_databases]
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 NO_ROOM = """
     CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql
