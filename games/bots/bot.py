@@ -63,13 +63,13 @@ class Bot:
         return replace(choice, after_ms=max(choice.after_ms, turned + self.rng.randint(20, 120)))
 
     def _next_in_search(self) -> Command | None:
-        habits = self.character.habits
+        habits, pace = self.character.habits, self.character.pace
         if habits is None:
             return apprentice.search(self.memory, self.rng)
         if self._search is None:
             if self.plan is not None:
                 habits = habits._replace(plan=self.plan)
-            self._search = Search(self.memory, self._collector(), habits)
+            self._search = Search(self.memory, self._collector(), habits, pace.reach_ms + pace.look_ms)
         return self._search.act(self.rng)
 
     def _trading(self) -> Choice:

@@ -12,10 +12,24 @@ Seen = Mapping[str, Any]  # what `sight` and `sight_of_event` give
 class Side:
     """One player's side of the table, as everybody sees it.
 
-    `closed` are the face-down cards whose faces this memory saw when they were bought or completed.
+    `closed` are the face-down cards whose faces this memory saw when they were bought or completed. `searched_ms` and
+    `found` tell how long this player searched in the rounds so far, and how many tiles that gave.
     """
 
-    __slots__ = ("art", "board", "closed", "collections", "face_down", "hand", "left", "let_go", "ready", "token")
+    __slots__ = (
+        "art",
+        "board",
+        "closed",
+        "collections",
+        "face_down",
+        "found",
+        "hand",
+        "left",
+        "let_go",
+        "ready",
+        "searched_ms",
+        "token",
+    )
 
     def __init__(self, seen: Seen) -> None:
         self.hand: int | None = seen["hand"]
@@ -28,6 +42,8 @@ class Side:
         self.collections: dict[str, int] = {one["card"]: one["filled"] for one in seen["collections"]}
         self.closed: list[str] = list(seen.get("hidden", ()))
         self.face_down: int = seen["face_down"]
+        self.searched_ms = 0
+        self.found = 0
 
 
 class Memory:
@@ -48,6 +64,7 @@ class Memory:
         self.at = 0
         self.lifted_at = 0
         self.resumes_at = 0
+        self.searching_since = 0
         self.phase = "setup"
         self.round = 0
         self.places: list[str] = []
@@ -103,6 +120,7 @@ class Memory:
         self.hold_ms = seen["limits"]["hold_ms"]
         self.countdown_ms = seen["limits"]["countdown_ms"]
         self.resumes_at = seen["resumes_at"]
+        self.searching_since = seen["at"]
         self.phase = seen["phase"]
         self.round = seen["round"]
         self.places = [tile["place"] for tile in seen["tiles"]]
@@ -169,8 +187,9 @@ class Memory:
     def _countdown_started(self, _: Seen) -> None:
         self.phase = "countdown"
 
-    def _search_started(self, _: Seen) -> None:
+    def _search_started(self, seen: Seen) -> None:
         self.phase = "search"
+        self.searching_since = seen["at"]
 
     def _lifted(self, seen: Seen) -> None:
         seat, tile = seen["seat"], seen["tile"]
@@ -215,7 +234,10 @@ class Memory:
             del self.looked[next(iter(self.looked))]
 
     def _escaped(self, seen: Seen) -> None:
-        self.sides[seen["seat"]].token = seen["token"]
+        side = self.sides[seen["seat"]]
+        side.token = seen["token"]
+        side.searched_ms += seen["at"] - self.searching_since
+        side.found += len(side.board)
 
     def _exchange_started(self, seen: Seen) -> None:
         self.phase = "exchange"
@@ -277,6 +299,7 @@ class Memory:
         if self.phase == "search":
             self.resumes_at = seen["at"] + self.countdown_ms
             self.lifted_at += seen["lost_ms"] + self.countdown_ms
+            self.searching_since += seen["lost_ms"] + self.countdown_ms
 
     def _game_ended(self, _: Seen) -> None:
         self.phase = "over"

@@ -4,8 +4,10 @@ from games.rules.edition import ART
 
 from .memory import Memory
 
-_SHARE = 0.55  # of what comes on the markets in a round, what one player who wants it gets
-_ON_SALE = 0.6  # the chance to get a token that lies on a market now
+_ON_SALE = 0.11  # for each of somebody's trades in a round, the chance to get one token that lies on a market now
+_COMING = 0.1  # the same for a kind that shows up in a later round
+_TRADES = 3  # that a player makes in a round, where the rulebook sets no bound
+_SOLD = 0.6  # of the art on the markets in a round
 
 
 def rounds_left(memory: Memory) -> float:
@@ -22,8 +24,7 @@ def rounds_left(memory: Memory) -> float:
             return 0.0
     players = len(memory.rivals) + 1
     tours = memory.variant.trading_tours
-    trades = players * (4 if tours is None else tours)
-    sold = min(1.0, trades / max(1, slots + sum(len(size) for size in sizes)))
+    sold = min(1.0, players * (tours or _TRADES) / max(1, slots + sum(len(size) for size in sizes)))
     by_art = memory.bag / max(1.0, slots * sold)
     by_cards = memory.deck / max(1.0, cards * sold)
     return min(by_art, by_cards)
@@ -32,13 +33,14 @@ def rounds_left(memory: Memory) -> float:
 def chances(memory: Memory) -> list[float]:
     """For each kind of art how likely one token of it can still be had."""
     rounds = rounds_left(memory)
+    trades = memory.variant.trading_tours or _TRADES
     left = memory.bag_left
     number = max(1, sum(left.values()))
-    coming = 0.6 * sum(len(art) for art in memory.art)
+    coming = _SOLD * sum(len(art) for art in memory.art)
     found = []
     for kind in ART:
         on_sale = sum(art.count(kind) for art in memory.art)
-        now = 1 - (1 - _ON_SALE) ** min(on_sale, 2)
+        not_now = (1 - _ON_SALE * trades) ** min(on_sale, 2)
         shows = 1 - (1 - max(0, left[kind]) / number) ** coming
-        found.append(1 - (1 - now) * (1 - _SHARE * shows) ** rounds)
+        found.append(1 - not_now * (1 - _COMING * trades * shows) ** rounds)
     return found

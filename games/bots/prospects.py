@@ -17,18 +17,29 @@ KEYS_OF: dict[Plan, int] = {"garage": 0, "office": 1, "safe": 2, "bags": 1}
 BUYING = ("jewels", "cash", "gems", "gold", "bag")  # all loot that is good for something
 PURSE = {loot: number for number, loot in enumerate(BUYING)}
 Purse = tuple[int, ...]  # how many of each of them
+Cost = tuple[tuple[int, int], ...]  # places in a purse, and how many from each
 EMPTY: Purse = (0,) * len(BUYING)
 
 _BAG = PURSE["bag"]
 _BAGS_FIRST = 1.5  # what this plan adds to a leather bag in its own eyes
+_NO_SHOP, _BAG_OF_ART = -2, -1  # instead of the number of a shop
+_PROMISE = 0.6  # how likely the rest of a price is found; for a second price less
+_ONE_TILE = 0.5  # expected tiles that are counted on as one
 _LOOK = 0.25  # points that the time of one look costs
+
+
+def extra_gain(plan: Plan | None, loot: str) -> float:
+    """What a plan sees in a loot besides what it buys."""
+    return _BAGS_FIRST if plan == "bags" and loot == "bag" else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
     """One price, and what can be had for it: the gains from the best to the least."""
 
-    cost: Purse
+    cost: Cost
+    size: int  # of the price
+    weight: int  # how many tiles of the price could buy something by themselves, at least 1
     gains: tuple[float, ...]
 
 
@@ -39,17 +50,19 @@ class Prospects:
     """
 
     def __init__(self, memory: Memory, mine: Collector) -> None:
-        by_cost: dict[Purse, list[float]] = {}
-        copies: dict[tuple[Purse, Item], Collector] = {}
+        by_cost: dict[Cost, list[float]] = {}
+        copies: dict[tuple[Cost, Item], Collector] = {}
         for ware in wares(memory):
-            cost = list(EMPTY)
-            for loot, number in ware.cost:
-                cost[PURSE[loot]] = number
-            key = tuple(cost)
-            having = copies.get((key, ware.item), mine)
-            by_cost.setdefault(key, []).append(having.gain(ware.item))
-            copies[key, ware.item] = having.having(ware.item)
-        self.shops = [Shop(cost, tuple(sorted(gains, reverse=True))) for cost, gains in by_cost.items()]
+            cost = tuple((PURSE[loot], number) for loot, number in ware.cost)
+            having = copies.get((cost, ware.item), mine)
+            by_cost.setdefault(cost, []).append(having.gain(ware.item))
+            copies[cost, ware.item] = having.having(ware.item)
+        alone = {cost[0][0] for cost in by_cost if len(cost) == 1}
+        self.shops = []
+        for cost, gains in by_cost.items():
+            size = sum(number for _, number in cost)
+            weight = 1 if size == 1 else max(1, sum(number for loot, number in cost if loot in alone))
+            self.shops.append(Shop(cost, size, weight, tuple(sorted(gains, reverse=True))))
         self.draw = mine.gain_of_draw(memory.bag_left) if memory.bag else 0.0
         self.most_trades = memory.variant.trading_tours or SLOTS
         self._hauls: dict[tuple[Purse, tuple[float, ...]], float] = {}
@@ -82,28 +95,47 @@ class Prospects:
         reached = [part / 2 for part in crowd]
         few_trades = self.most_trades < SLOTS
         for _ in range(self.most_trades):
-            best = best_gain = 0.0
-            chosen = -2
+            chosen, best, gain = _NO_SHOP, 0.0, 0.0
             if purse[_BAG]:
-                best = best_gain = self.draw
-                chosen = -1
+                chosen, best, gain = _BAG_OF_ART, self.draw, self.draw
             for number, shop in enumerate(self.shops):
                 at = int(reached[number])
-                if at >= len(shop.gains) or any(have < cost for have, cost in zip(purse, shop.cost, strict=True)):
+                if at >= len(shop.gains):
                     continue
-                gain = shop.gains[at]
-                rate = gain if few_trades else gain / sum(shop.cost)
-                if rate > best:
-                    best, best_gain, chosen = rate, gain, number
-            if chosen == -2:
+                rate = shop.gains[at] if few_trades else shop.gains[at] / shop.weight
+                if rate <= best:
+                    continue
+                for loot, price in shop.cost:
+                    if purse[loot] < price:
+                        break
+                else:
+                    chosen, best, gain = number, rate, shop.gains[at]
+            if chosen == _NO_SHOP:
                 break
-            total += best_gain
-            if chosen == -1:
+            total += gain
+            if chosen == _BAG_OF_ART:
                 purse[_BAG] -= 1
                 continue
             reached[chosen] += 1 + crowd[chosen]
-            for at, cost in enumerate(self.shops[chosen].cost):
-                purse[at] -= cost
+            for loot, price in self.shops[chosen].cost:
+                purse[loot] -= price
+        return total + self._promised(purse, reached)
+
+    def _promised(self, purse: list[int], reached: list[float]) -> float:
+        """What the parts of prices are good for that are not yet whole."""
+        total = 0.0
+        for number, shop in enumerate(self.shops):
+            if shop.size == 1:
+                continue
+            share = _PROMISE
+            for at in range(int(reached[number]), len(shop.gains)):
+                there = [min(purse[loot], price) for loot, price in shop.cost]
+                if not any(there):
+                    break
+                total += share * shop.gains[at] * sum(there) / shop.size
+                share *= _PROMISE
+                for (loot, _), have in zip(shop.cost, there, strict=True):
+                    purse[loot] -= have
         return total
 
     def crowd(self, part: float) -> tuple[float, ...]:
@@ -116,7 +148,7 @@ class Prospects:
         for shop in self.shops:
             part = 0.0
             for purse, free in zip(purses, free_slots, strict=True):
-                ready = all(have >= cost for have, cost in zip(purse, shop.cost, strict=True))
+                ready = all(purse[loot] >= price for loot, price in shop.cost)
                 part += 0.7 if ready else 0.5 * free / SLOTS
             found.append(round(part, 1))
         return tuple(found)
@@ -134,16 +166,13 @@ class Prospects:
         purse = EMPTY
         for _ in range(SLOTS - keys):
             ranked = sorted(
-                (
-                    (self.more(purse, loot, crowd) + _BAGS_FIRST * (plan == "bags" and loot == "bag"), at)
-                    for at, loot in enumerate(BUYING)
-                    if supply[at] >= 0.5
-                ),
-                reverse=True,
+                (self.more(purse, loot, crowd) + extra_gain(plan, loot), at)
+                for at, loot in enumerate(BUYING)
+                if supply[at] >= _ONE_TILE
             )
-            if not ranked or ranked[0][0] <= 0:
+            if not ranked or ranked[-1][0] <= 0:
                 break
-            at = ranked[0][1]
+            at = ranked[-1][1]
             supply[at] -= 1
             purse = (*purse[:at], purse[at] + 1, *purse[at + 1 :])
         return self.haul(purse, crowd) - _LOOK * 4 * keys

@@ -1,6 +1,6 @@
 """The search with a plan: which tile to reach for, what to keep, when to run (R3, R4)."""
 
-from collections import Counter
+from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple
 from zlib import crc32
@@ -10,21 +10,25 @@ from games.rules.edition import LOOT_TABLE, SLOTS
 from games.rules.search import KEY_TO, KEYS
 from games.rules.state import Face
 
-from .memory import Memory
-from .prospects import EMPTY, KEYS_OF, PLANS, PURSE, Plan, Prospects, Purse
+from .memory import Memory, Side
+from .prospects import EMPTY, KEYS_OF, PLANS, PURSE, Plan, Prospects, Purse, extra_gain
 from .worth import Collector
 
-_PRINTED: dict[str, Counter[str]] = {place: Counter(dict(rows)) for place, rows in LOOT_TABLE}
+_PRINTED: dict[str, dict[str, int]] = {place: dict(rows) for place, rows in LOOT_TABLE}
 _PLACES = tuple(_PRINTED)
-_NOTHING = 0.3  # points that are not worth another look
 _ANYTHING = -1.0  # the bar that every tile passes
-_KEY_GAIN = 3.0  # what the key that the plan asks for is worth, in points
+_NOTHING = 0.3  # points that are not worth another look
+_LOOKS_A_SLOT = 2.0  # so many looks fill one slot
+_USUAL_SLOTS = 6
+_LEANING = 2.0  # what a plan adds to the keys on its way, in points
+_SWAP_GAIN = 1.5  # what a better tile must add to a full board, in points
+_CROWD = 0.35  # of what one buys, what each other player takes meanwhile
 
 
 class Habits(NamedTuple):
-    """How somebody searches: `patience` is how good a tile must be to be kept, in parts of what is usual."""
+    """How somebody searches."""
 
-    patience: float
+    patience: float  # how much of the time that the others need is spent on finding something good
     watches: bool  # looks at the others' boards
     moods: float  # how far the choice of a plan strays, in points
     plan: Plan | None = None  # always this one
@@ -33,12 +37,14 @@ class Habits(NamedTuple):
 class Search:
     """One round's search as one seat sees it; `act` may be asked again and again."""
 
-    def __init__(self, memory: Memory, mine: Collector, habits: Habits) -> None:
+    def __init__(self, memory: Memory, mine: Collector, habits: Habits, look_ms: int) -> None:
         self.memory = memory
         self.habits = habits
+        self.look_ms = look_ms
         self.prospects = Prospects(memory, mine)
-        self.plan = habits.plan or self._plan()
-        self.depth = KEYS_OF[self.plan]
+        self.plan = habits.plan or (None if habits.watches else self._plan())
+        self.depth = KEYS_OF[self.plan] if self.plan else len(KEYS)
+        self.leaning = _LEANING if self.plan else 0.0
 
     def _plan(self) -> Plan:
         """The best plan, more or less: the same player sees the same table differently in another round."""
@@ -54,7 +60,10 @@ class Search:
 
     def act(self, rng: Random) -> Command | None:
         """The next thing to do; None where there is nothing to reach for."""
-        self._look_around()
+        self._look_at_boards()
+        self._look_at_tiles()
+        self.looks = self._looks_left()
+        self.bar = self._bar()
         me = self.memory.me
         if me.hand is not None:
             return self._with_tile(me.hand)
@@ -62,128 +71,146 @@ class Search:
             return self._with_full_board()
         return self._reach(rng)
 
-    def _look_around(self) -> None:
+    def _look_at_boards(self) -> None:
         memory = self.memory
+        self.kept = [memory.loot[tile] for tile in memory.me.board]
+        self.free = SLOTS - len(self.kept)
         self.purse = _purse(memory, memory.me.board)
-        self.keys = sum(memory.loot[tile] in KEYS for tile in memory.me.board)
-        self.free = SLOTS - len(memory.me.board)
-        rivals = [side for side in memory.rivals if side.token is None]
-        self.fullest = max((len(side.board) for side in rivals), default=0)
+        self.open = [place for place in _PLACES if place not in KEY_TO or KEY_TO[place] in self.kept]
+        rivals = memory.rivals
         if self.habits.watches:
-            purses = [_purse(memory, side.board) for side in memory.rivals]
-            free = [0 if side.token is not None else SLOTS - len(side.board) for side in memory.rivals]
-            self.crowd = self.prospects.crowd_of(purses, free)
+            free = [0 if side.token is not None else SLOTS - len(side.board) for side in rivals]
+            self.crowd = self.prospects.crowd_of([_purse(memory, side.board) for side in rivals], free)
         else:
-            self.crowd = self.prospects.crowd(0.35 * len(memory.rivals))
-        self.bar = _ANYTHING
-        self.bar = self._bar(len(rivals))
+            self.crowd = self.prospects.crowd(_CROWD * len(rivals))
+        self.gains: dict[str, float] = {}
 
-    def _bar(self, searching: int) -> float:
-        """What a tile must add to be kept: less and less as the end of the search comes near."""
-        reachable = {loot for place in _PLACES[: self.depth + 1] for loot in _PRINTED[place] if loot in PURSE}
-        best = max(self._gain(loot) for loot in reachable)
-        if best < _NOTHING or not any(True for _ in self._unknown()):
-            return _ANYTHING
-        near = self.fullest / SLOTS
-        calm = 1 - near * near if searching <= 1 else 1 - near * near / 2
-        return self.habits.patience * best * calm
+    def _look_at_tiles(self) -> None:
+        """Sorts the tiles within reach into known and unknown, and counts for each place what may still be there."""
+        memory = self.memory
+        let_go, looked = memory.me.let_go, memory.looked
+        self.left = {place: dict(rows) for place, rows in _PRINTED.items()}
+        self.known: list[tuple[int, str]] = []
+        self.unknown: dict[str, list[int]] = {place: [] for place in self.open}
+        for tile, (place, lies, loot) in enumerate(zip(memory.places, memory.lies, memory.loot, strict=True)):
+            loot = loot or looked.get(tile)
+            if loot is not None:
+                self.left[place][loot] -= 1
+            if place in self.unknown and (lies == "down" or lies == "up") and tile not in let_go:
+                if loot is None:
+                    self.unknown[place].append(tile)
+                else:
+                    self.known.append((tile, loot))
+
+    def _bar(self) -> float:
+        """What a tile must add to be kept: so much that the slots fill up just in time before the others are gone."""
+        bars = [self._bar_of(self.left[place]) for place, tiles in self.unknown.items() if tiles]
+        return max(bars, default=_ANYTHING)
+
+    def _bar_of(self, left: Mapping[str, int]) -> float:
+        """The bar if all looks went into a place where this is left."""
+        total = sum(left.values())
+        wanted: float = self.free
+        for gain, number in sorted(((self._gain(loot), number) for loot, number in left.items()), reverse=True):
+            wanted -= self.looks * number / total
+            if wanted <= 0:
+                return gain if gain >= _NOTHING else _ANYTHING
+        return _ANYTHING
+
+    def _yield(self, place: str, free: int, looks: float) -> float:
+        """About what so many looks into this place would bring for so many slots."""
+        left = self.left[place]
+        total = sum(left.values())
+        brought = 0.0
+        room: float = free
+        gains = sorted(((self._gain(loot), number) for loot, number in left.items() if loot not in KEYS), reverse=True)
+        for gain, number in gains:
+            found = min(room, max(0.0, looks) * number / max(1, total))
+            brought += found * gain
+            room -= found
+        return brought
+
+    def _key_gain(self, key: str) -> float:
+        """What the place behind this key would bring more than the places that are open, as the plan sees it."""
+        if key in self.kept or KEYS.index(key) >= self.depth:
+            return 0.0
+        there = next(place for place, opens in KEY_TO.items() if opens == key)
+        here = max(self._yield(place, self.free, self.looks) for place in self.open)
+        return max(0.0, self._yield(there, self.free - 1, self.looks - 1) - here + self.leaning)
+
+    def _looks_left(self) -> float:
+        """How often this player may look until the others are through."""
+        rivals = self.memory.rivals
+        looks = sum(self._looks_for_slot(side) * (SLOTS - len(side.board)) for side in rivals if side.token is None)
+        return self.habits.patience * looks / max(1, len(rivals))
+
+    def _looks_for_slot(self, side: Side) -> float:
+        """How often this player may look while that one fills a slot: as usual, or as that one was seen to do it."""
+        if not self.habits.watches:
+            return _LOOKS_A_SLOT
+        usual = _LOOKS_A_SLOT * self.look_ms * _USUAL_SLOTS
+        return (usual + side.searched_ms) / (_USUAL_SLOTS + side.found) / self.look_ms
 
     def _gain(self, loot: str) -> float:
         """What stashing this loot would add; a key is worth what the plan makes of it."""
-        if loot in KEYS:
-            return _KEY_GAIN if self._wants(loot) else 0.0
-        extra = 1.5 if self.plan == "bags" and loot == "bag" else 0.0
-        return self.prospects.more(self.purse, loot, self.crowd) + extra
+        gain = self.gains.get(loot)
+        if gain is None:
+            gain = self.gains[loot] = self._gain_anew(loot)
+        return gain
 
-    def _wants(self, key: str) -> bool:
-        wanted = KEYS[: self.depth]
-        mine = {self.memory.loot[tile] for tile in self.memory.me.board}
-        return key in wanted and key not in mine and self.free >= 2 + (len(wanted) - 1 - wanted.index(key))
+    def _gain_anew(self, loot: str) -> float:
+        if loot in KEYS:
+            return self._key_gain(loot)
+        return self.prospects.more(self.purse, loot, self.crowd) + extra_gain(self.plan, loot)
 
     def _with_tile(self, tile: int) -> Command:
         loot = self.memory.loot[tile]
         assert loot is not None
-        if self.free and self._may_stash(loot) and self._gain(loot) >= self._bar_for(loot):
+        if self.free and self._may_stash(loot) and self._gain(loot) >= self.bar:
             return Stash(tile)
         return Return(tile, self._face(loot))
 
     def _may_stash(self, loot: str) -> bool:
-        return loot not in KEYS or all(self.memory.loot[tile] != loot for tile in self.memory.me.board)
-
-    def _bar_for(self, loot: str) -> float:
-        """In a hurry the last slot takes anything."""
-        hurry = self.free == 1 and self.fullest >= SLOTS - 1
-        return _ANYTHING if hurry else self.bar
+        return loot not in KEYS or loot not in self.kept
 
     def _face(self, loot: str) -> Face:
-        """What nobody can use may lie open: nobody looks at it again."""
+        """What nobody can use may lie open, so that nobody looks at it again; who watches the others lets them look."""
         return "up" if loot == "drawer" and self.memory.variant.face_up and not self.habits.watches else "down"
 
     def _with_full_board(self) -> Command:
-        """Six tiles: run, unless there is time to put back a bad one for a better one."""
-        memory = self.memory
-        loose = [tile for tile in memory.me.board if memory.loot[tile] not in KEYS]
-        if not loose or self.fullest >= SLOTS - 2:
+        """Six tiles: run, unless a bad one can be put back for a better one before anybody else runs."""
+        fullest = max((len(side.board) for side in self.memory.rivals if side.token is None), default=SLOTS)
+        if fullest >= SLOTS - 2:
             return Escape()
-        worst = min(loose, key=lambda tile: self.prospects.less(self.purse, memory.loot[tile] or "", self.crowd))
-        lost = self.prospects.less(self.purse, memory.loot[worst] or "", self.crowd)
-        better = max((self._gain(loot) for _, loot in self._known()), default=0.0)
-        if better > lost + 1.5:
-            return Return(worst, "down")
-        return Escape()
+        losses = [
+            (self.prospects.less(self.purse, loot, self.crowd), tile)
+            for tile, loot in zip(self.memory.me.board, self.kept, strict=True)
+            if loot is not None and loot not in KEYS
+        ]
+        loss, worst = min(losses)
+        best = max((self._gain(loot) for _, loot in self.known), default=0.0)
+        return Return(worst, "down") if best > loss + _SWAP_GAIN else Escape()
 
     def _reach(self, rng: Random) -> Lift | None:
-        known = [(self._gain(loot) - self.bar, tile) for tile, loot in self._known() if self._may_stash(loot)]
-        unknown = [(self._hope(place), tiles) for place, tiles in self._unknown()]
+        known = [(self._gain(loot) - self.bar, tile) for tile, loot in self.known if self._may_stash(loot)]
+        unknown = [(self._hope(place), tiles) for place, tiles in self.unknown.items() if tiles]
         best, tile = max(known, default=(-1.0, None))
         hope, tiles = max(unknown, default=(-1.0, []))
         if tile is not None and (best >= hope or not tiles):
             return Lift(tile)
         return Lift(rng.choice(self._fresh(tiles))) if tiles else None
 
-    def _fresh(self, tiles: list[int]) -> list[int]:
-        """What others put back is seldom good."""
-        fresh = [tile for tile in tiles if tile not in self.memory.shunned]
-        return fresh if fresh and self.habits.watches else tiles
-
-    def _open_places(self) -> list[str]:
-        mine = {self.memory.loot[tile] for tile in self.memory.me.board}
-        return [place for place in _PLACES if place not in KEY_TO or KEY_TO[place] in mine]
-
-    def _known(self) -> list[tuple[int, str]]:
-        """The tiles within reach whose loot this player knows."""
-        memory = self.memory
-        reach = set(self._open_places())
-        return [
-            (tile, loot)
-            for tile, lies in enumerate(memory.lies)
-            if lies in ("down", "up")
-            and memory.places[tile] in reach
-            and tile not in memory.me.let_go
-            and (loot := memory.known(tile)) is not None
-        ]
-
-    def _unknown(self) -> list[tuple[str, list[int]]]:
-        memory = self.memory
-        found: dict[str, list[int]] = {place: [] for place in self._open_places()}
-        for tile, lies in enumerate(memory.lies):
-            if lies == "down" and tile not in memory.looked and tile not in memory.me.let_go:
-                place = memory.places[tile]
-                if place in found:
-                    found[place].append(tile)
-        return [(place, tiles) for place, tiles in found.items() if tiles]
-
     def _hope(self, place: str) -> float:
         """What one look at an unknown tile of this place is worth."""
-        memory = self.memory
-        left = dict(_PRINTED[place])
-        for tile, where in enumerate(memory.places):
-            if where == place and (loot := memory.known(tile)) is not None:
-                left[loot] -= 1
+        left = self.left[place]
         total = sum(left.values())
-        if not total:
-            return 0.0
-        return sum(count * max(0.0, self._gain(loot) - self.bar) for loot, count in left.items() if count) / total
+        return sum(number * max(0.0, self._gain(loot) - self.bar) for loot, number in left.items()) / total
+
+    def _fresh(self, tiles: list[int]) -> list[int]:
+        """What others put back is seldom good."""
+        if not self.habits.watches:
+            return tiles
+        return [tile for tile in tiles if tile not in self.memory.shunned] or tiles
 
 
 def _purse(memory: Memory, board: list[int]) -> Purse:

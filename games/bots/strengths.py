@@ -25,15 +25,18 @@ class Character:
 
 
 CHARACTERS: dict[Strength, Character] = {
-    "apprentice": Character(Pace(1_000, 1_500, 3_500, 1_800, 0.35), span=3, slip=1.2),
+    "apprentice": Character(Pace(800, 1_200, 3_500, 1_800, 0.35), span=3, slip=1.0),
     "burglar": Character(
-        Pace(650, 1_000, 2_600, 1_300, 0.3), span=12, slip=0.5, habits=Habits(patience=0.5, watches=False, moods=2.0)
+        Pace(720, 1_100, 2_600, 1_300, 0.3),
+        span=12,
+        slip=0.8,
+        habits=Habits(patience=1.0, watches=False, moods=2.0),
     ),
     "master": Character(
-        Pace(500, 800, 2_200, 1_000, 0.25),
+        Pace(680, 1_020, 2_200, 1_000, 0.25),
         span=54,
         slip=0.0,
-        habits=Habits(patience=0.5, watches=True, moods=0.5),
+        habits=Habits(patience=1.2, watches=True, moods=0.5),
         far_seeing=True,
     ),
 }
