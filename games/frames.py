@@ -100,8 +100,9 @@ class Frames:
         self._steps = steps
         self._anew = any(isinstance(step.event, ANEW) for step in steps)
         self._plain = all(isinstance(step.event, PLAIN) for step in steps)
-        self._by_seat: dict[int | None, str] = {}
         self._public = [rules.sight_of_event(step.after, step.event, None) for step in steps]
+        self._texts = [compact(event) for event in self._public]
+        self._by_seat: dict[int | None, str] = {}
 
     def for_seat(self, seat: int | None) -> str:
         if seat not in self._by_seat:
@@ -110,16 +111,19 @@ class Frames:
 
     def _frame(self, seat: int | None) -> str:
         after = self._steps[-1].after
-        events = [rules.sight_of_event(step.after, step.event, seat) for step in self._steps]
-        if seat is not None and self._plain and events == self._public:
-            return self.for_seat(None)
-        message: dict[str, object] = {"type": "events", "head": after.seq, "events": events}
+        texts = self._texts if seat is None else [self._text(number, seat) for number in range(len(self._steps))]
+        frame = f'{{"type":"events","head":{after.seq},"events":[{",".join(texts)}]'
         # What a page cannot tell from the events alone: the moment, or all of it anew.
         if self._anew:
-            message["sight"] = rules.sight(after, seat)
+            frame += f',"sight":{compact(rules.sight(after, seat))}'
         elif not self._plain:
-            message["now"] = rules.sight_of_moment(after, seat)
-        return compact(message)
+            frame += f',"now":{compact(rules.sight_of_moment(after, seat))}'
+        return frame + "}"
+
+    def _text(self, number: int, seat: int) -> str:
+        step = self._steps[number]
+        own = rules.sight_of_event(step.after, step.event, seat)
+        return self._texts[number] if own == self._public[number] else compact(own)
 
 
 def sight_frame(state: State, seat: int | None) -> str:
