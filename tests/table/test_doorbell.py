@@ -15,6 +15,7 @@ from unittest.mock import patch
 import pytest
 import redis
 import redis.asyncio
+from channels.db import database_sync_to_async
 
 from games import tables
 from games.doorbell import CHANNEL
@@ -115,7 +116,7 @@ async def test_rings_that_are_lost_doubled_or_late_hurt_nobody(
                     racer.go()
                 await asyncio.sleep(1)
                 await converge(match, racers, in_time(2.0))
-    assert await asyncio.to_thread(lambda: list(lost_or_doubled(match, racers))) == []
+    assert await database_sync_to_async(lambda: list(lost_or_doubled(match, racers)))() == []
     assert await match.faults() == []
 
 
