@@ -56,7 +56,7 @@ _PASSES = {
 def _goods(event: Seen, edition: Edition) -> str:
     if "art" in event:
         return str(names.ART[event["got"][0]])
-    return ", ".join(names.card_in_words(edition.card[card]) for card in event["got"])
+    return ", ".join(names.of_card(edition.card[card]) for card in event["got"])
 
 
 def _counted(loot: Sequence[Any]) -> str:

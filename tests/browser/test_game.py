@@ -1,6 +1,8 @@
 """The game in a real Chromium: every phase, from the first page to the score sheet."""
 
+import asyncio
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +13,7 @@ from accounts.models import User
 from games.rules import State
 from tests.browser import player, staged
 from tests.browser.conftest import OpenPage
+from tests.browser.site import Site
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 
 PHONE = {"width": 360, "height": 640}
@@ -24,6 +27,22 @@ AS_SHOWN = """() => {
   shown.querySelectorAll("input[type=hidden], [data-turn-clock]").forEach((part) => part.remove());
   return [...page, shown.outerHTML].join("\\n");
 }"""
+
+
+TILES_SHOWN = """() => [...document.querySelectorAll("#tiles .tile, #board .slot, #others > li")]
+  .map((part) => `${part.className} ${part.ariaLabel} ${part.innerText}`).join("\\n")"""
+
+# When the tap began, and how long until the frame with the own tile in it was ready to be shown.
+TAPPED = """async () => {
+  const began = performance.timeOrigin + performance.now();
+  document.querySelector("#tiles .tile.garage.down").click();
+  if (!document.querySelector("#tiles .own")) throw new Error("no tile in the hand");
+  await new Promise(requestAnimationFrame);
+  return [began, performance.timeOrigin + performance.now() - began];
+}"""
+SEEN = """() => new Promise((seen) => new MutationObserver(() => {
+  if (document.querySelectorAll("#tiles .tile.hand").length) seen(performance.timeOrigin + performance.now());
+}).observe(document.getElementById("tiles"), { subtree: true, attributes: true }))"""
 
 
 async def somebody(name: str = "Irma Vep") -> User:
@@ -41,15 +60,91 @@ async def at_the_table(open_page: OpenPage, moment: Callable[[State], bool], **o
     return page
 
 
-async def test_a_visitor_plays_a_round_against_bots_with_two_clicks(open_page: OpenPage) -> None:
+async def test_a_visitor_is_in_a_search_after_two_clicks(open_page: OpenPage) -> None:
     page = await open_page(viewport=PHONE, has_touch=True)
     await page.goto("/")
+    began = time.monotonic()
     await page.get_by_role("button", name="Play against bots").first.click()
     await page.get_by_role("button", name="Ready").click()
     await player.until(page, "search")
-    await player.search(page)
-    await player.trade(page)
-    await expect(page.locator("#round")).to_have_text("Round 2")
+    assert time.monotonic() - began < 10
+    await expect(page.locator("#coach")).to_contain_text("Lift a blue tile")
+    await page.get_by_role("button", name="No more hints").click()
+    await expect(page.locator("#coach")).to_be_hidden()
+
+
+async def test_a_whole_game_on_a_phone_from_the_first_page_to_the_score_sheet(open_page: OpenPage) -> None:
+    page = await open_page(viewport=PHONE, has_touch=True)
+    await page.goto("/")
+    await page.get_by_role("link", name="Choose a table").first.click()
+    await page.get_by_label("3").check(force=True)
+    await page.get_by_label("Master").check(force=True)
+    await page.get_by_role("main").get_by_role("button", name="Play against bots").click()
+    for number in range(1, 20):
+        await player.get_ready(page)
+        if number == 2:
+            await page.reload()
+            await player.until(page, "search")
+        await player.search(page)
+        await player.trade(page)
+        if await player.phase(page) == "over":
+            break
+    await expect(page.get_by_role("table", name="Score sheet")).to_be_visible()
+    await assert_no_barriers(page)
+
+
+async def test_everybody_sees_the_same_after_the_server_came_back(
+    open_page: OpenPage, site: Site, watch: Watch
+) -> None:
+    watch.expect("WebSocket connection")
+    watch.expect("ERR_CONNECTION")
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_], staged.searching, bots=0)
+    pages = [await open_page(person=person) for person in (irma, max_)]
+    for page in pages:
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    tile = pages[0].locator("#tiles .tile.garage.down").first
+    name = await tile.get_attribute("aria-label")
+    await tile.click()
+    await expect(pages[1].locator("#tiles .tile.hand")).not_to_have_count(0)
+    await sync_to_async(site.stop)()
+    await expect(pages[0].locator("#line")).to_contain_text("Line cut")
+    await sync_to_async(site.start)()
+    for page in pages:
+        await expect(page.locator("body")).to_have_attribute("data-line", "open", timeout=20_000)
+    # The tile that was in the hand is still there, or went back by the clock: both pages and their reloads agree.
+    await expect(pages[0].locator("#tiles .own")).to_have_count(0, timeout=20_000)
+    for page in pages:
+        shown = await page.evaluate(TILES_SHOWN)
+        await page.reload()
+        await page.wait_for_function(f"(shown) => ({TILES_SHOWN})() === shown", arg=shown)
+    assert name
+
+
+async def test_a_tap_is_answered_within_50_ms_and_seen_elsewhere_within_150(open_page: OpenPage) -> None:
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_], staged.searching, bots=0)
+    pages = [await open_page(person=person) for person in (irma, max_)]
+    for page in pages:
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+        await expect(page.locator("#tiles .tile")).to_have_count(54)
+    # What was in a hand when the game was staged goes back by the clock.
+    await expect(pages[1].locator("#tiles .tile.hand")).to_have_count(0, timeout=15_000)
+    own, others = [], []
+    for _ in range(12):
+        seen = pages[1].evaluate(SEEN)
+        looking = asyncio.ensure_future(seen)
+        await asyncio.sleep(0.1)
+        began, took = await pages[0].evaluate(TAPPED)
+        own.append(took)
+        others.append(await looking - began)
+        await expect(pages[0].locator("#hand.holding > .back")).to_be_visible()
+        await pages[0].keyboard.press("d")
+        await expect(pages[1].locator("#tiles .tile.hand")).to_have_count(0)
+    assert sorted(own)[-2] < 50
+    assert sorted(others)[-2] < 150
 
 
 async def test_the_last_exchange_leads_to_the_score_sheet_and_to_another_game(open_page: OpenPage) -> None:

@@ -32,7 +32,7 @@ function giveBack() {
   for (const input of place.querySelectorAll("input")) input.checked = kept.chosen.includes(input.value);
   for (const details of place.querySelectorAll("details")) details.open = kept.open.includes(details.id);
   if (kept.focus) (place.querySelector(kept.focus) ?? place.querySelector("h2"))?.focus({ preventScroll: true });
-  scrollTo(0, kept.scroll);
+  if (scrollY !== kept.scroll) scrollTo(0, kept.scroll);
   kept = null;
   showPrice();
 }
@@ -55,4 +55,9 @@ export function watchExchange(swapped) {
 /** Asks for what the table looks like now, unless it is shown already. */
 export function refresh(head) {
   if (shownSeq() < head) window.htmx.trigger(place, "moved");
+}
+
+/** The same once a round, while nobody trades: what is on sale. */
+export function refreshRound(round, head) {
+  if (Number(place.firstElementChild?.dataset.round) !== round) refresh(head);
 }

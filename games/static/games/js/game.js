@@ -1,9 +1,10 @@
 /* A game's page: the line, the picture, and what draws it. The exchange and the end are fragments of the server's. */
 
-import { refresh, watchExchange } from "./exchange.js";
+import { refresh, refreshRound, watchExchange } from "./exchange.js";
 import { Line } from "./line.js";
 import { Search } from "./search.js";
 import { Picture } from "./sight.js";
+import { play } from "./sounds.js";
 import { has, make, piece, say, write } from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -13,6 +14,7 @@ let seats = [];
 
 const name = (seat) => (has(`seat-${seat}`) && seats[seat]?.kind === "bot" ? say(`seat-${seat}`) : (seats[seat]?.name ?? say(`seat-${seat}`)));
 const own = (sight) => (sight?.seat === null ? null : (sight?.players[sight.seat] ?? null));
+const repeat = (rows) => rows.flatMap(([one, number]) => Array(number).fill(one));
 const tell = (sentence) => write(find("said"), sentence);
 
 const line = new Line(game.dataset.socket, game.dataset.code, {
@@ -43,6 +45,7 @@ function hear(message) {
     case "welcome":
       seats = message.seats;
       picture.meet(message.edition);
+      search.costs = new Map(message.edition.markets.map(({ face, cost }) => [face, repeat(Object.entries(cost))]));
       break;
     case "sight":
     case "events":
@@ -62,7 +65,10 @@ function hear(message) {
 
 /** What matters, for whoever does not see it. */
 function announce(event) {
-  if (event.type === "escaped") tell(say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
+  if (event.type === "escaped") {
+    play("token");
+    tell(say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
+  }
   if (event.type === "search_started") tell(say("begins"));
 }
 
@@ -77,6 +83,7 @@ function draw() {
   if (phase === "gathering" || phase === "countdown") drawSitters(sight);
   search.draw(sight, own(sight));
   if (phase === "exchange" || phase === "over") refresh(picture.head);
+  if (phase === "gathering") refreshRound(sight.round, picture.head);
   drawClock();
 }
 
@@ -108,7 +115,8 @@ function drawTokens({ players }) {
 function drawSitters(sight) {
   const me = own(sight);
   const ready = find("ready");
-  ready.hidden = !me || sight.phase !== "gathering";
+  ready.hidden = !me;
+  ready.disabled = sight.phase !== "gathering";
   ready.ariaPressed = Boolean(me?.ready);
   const list = find("sitters");
   const shown = JSON.stringify(sight.players.map((player) => [name(player.seat), player.ready, player.left]));
@@ -153,9 +161,9 @@ watchExchange(() => {
   if (sight?.phase === "exchange" && sight.turn !== turn) {
     turn = sight.turn;
     tell(whose(sight));
+    if (turn === sight.seat) play("turn");
   }
-  refresh(picture.head);
-  drawClock();
+  draw();
 });
 
 /** The proof is a module of its own, fetched by whoever asks for it. */

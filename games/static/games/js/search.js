@@ -1,8 +1,11 @@
 /* The search: 54 tiles, one's own hand and board, the other hands. It draws what it is given and asks; it never decides. */
 
+import { coach } from "./coach.js";
+import { play } from "./sounds.js";
 import { back, front, make, piece, say, write } from "./words.js";
 
 const KEYS = { office: "iron_key", safe: "brass_key" };
+const SILVER = new Set(["manuscript", "chalice", "statuette"]);
 const SLOTS = 6;
 const SAID_MS = 4000;
 const AGAIN_MS = 30;
@@ -64,6 +67,8 @@ export class Search {
     this.#drawHand();
     this.#drawBoard();
     this.#drawOthers();
+    this.#drawPrices();
+    coach(sight, own);
     this.#go();
   }
 
@@ -194,6 +199,32 @@ export class Search {
     );
   }
 
+  /** What the markets ask for and still have: whoever searches may look at them at any time. */
+  #drawPrices() {
+    const list = find("prices");
+    const { markets, round } = this.#sight;
+    if (!this.costs || list.dataset.shows === String(round)) return;
+    list.dataset.shows = round;
+    list.replaceChildren(
+      ...markets.map(({ face, art, cards }) => {
+        const cost = this.costs.get(face);
+        const kinds = art.filter(Boolean);
+        const number = say("cards", { number: cards.flat().length });
+        const price = cost.map((loot) => say(loot)).join(" + ");
+        const goods = [...kinds.map((kind) => say(`art-${kind}`)), number].join(", ");
+        return make(
+          "li",
+          "",
+          ...cost.map((loot) => piece("loot", `loot-${loot}`)),
+          Object.assign(make("span", "arrow", "→"), { ariaHidden: "true" }),
+          ...kinds.map((kind) => piece("art", `disc-${SILVER.has(kind) ? "silver" : "gold"}`, `art-${kind}`)),
+          Object.assign(make("span", "more", number), { ariaHidden: "true" }),
+          make("span", "visually-hidden", say("market", { face, price, goods })),
+        );
+      }),
+    );
+  }
+
   #rove(spot) {
     if (spot < 0) return;
     for (const tile of this.#spots) tile.tabIndex = -1;
@@ -228,6 +259,7 @@ export class Search {
     else {
       this.hush();
       this.ask({ do: "lift", tile: spot });
+      play("lift");
       navigator.vibrate?.(12);
     }
   }
@@ -255,6 +287,7 @@ export class Search {
     }
     const command = word === "stash" ? { do: "stash", tile: spot } : { do: "return", tile: spot, face: word };
     this.hush();
+    play(word === "stash" ? "stash" : "back");
     if (this.#own.hand === null) {
       this.#picked = null;
       this.ask(command);
@@ -296,6 +329,7 @@ export class Search {
   /** Says why not, beside the tile that it is about. */
   refuse(sentence, spot = null) {
     const tile = spot === null ? null : this.#spots[spot];
+    play("refused");
     this.#refusal.hidden = false;
     write(this.#refusal, "");
     write(this.#refusal, sentence);
