@@ -20,6 +20,7 @@ from games.models import Game, Server
 logger = logging.getLogger(__name__)
 
 SILENT_MS = 2_000
+GONE_MS = 60_000
 ALARM_MS = 500
 # How far one correction moves the clock: five hundredths of the second between two beats.
 STEP_MS = 50
@@ -85,6 +86,19 @@ def beat(server: int, now: int) -> None:
     """Say that this process lives; a row that somebody cleared away comes back."""
     if not Server.objects.filter(pk=server).update(seen=now):
         Server.objects.create(pk=server, name=own_name(), seen=now)
+
+
+def overdue(now: int) -> list[int]:
+    """Running games whose time has come and whose keeper is gone.
+
+    A live game waits a minute for its people's web process to come back: until then nobody could play it anyway.
+    """
+    due = Game.objects.filter(ended=None, wake_at__lte=now)
+    kept_by_nobody = due.filter(kept_by=None)
+    relaxed = due.filter(pace=Game.Pace.RELAXED, kept_by__seen__lt=now - SILENT_MS)
+    live = due.filter(pace=Game.Pace.LIVE, kept_by__seen__lt=now - GONE_MS)
+    ids: list[int] = list(kept_by_nobody.union(relaxed, live).values_list("pk", flat=True)[:500])
+    return ids
 
 
 def orphans(now: int, mine: int) -> list[int]:

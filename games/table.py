@@ -11,7 +11,6 @@ for the length of one write.
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,9 +22,9 @@ from games.bot_hands import BotHands
 from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
 from games.opening import Opened
 from games.rules import State
-from games.rules import events as rules_events
 from games.rules.commands import Command, Ready
 from games.rules.events import Event, RoundStarted
+from games.steps import append_of, clock_steps, first_steps, lines_of, read, steps_of
 
 if TYPE_CHECKING:
     from games.tables import Tables
@@ -338,8 +337,7 @@ class Table:
                 continue
             self.opened = opened
             try:
-                terms = opened.terms()
-                await self._store([(_steps(rules.blank(terms), rules.setup(terms)), None)])
+                await self._store([(first_steps(opened), None)])
             except log.Behind:
                 await self._catch_up()
 
@@ -349,7 +347,7 @@ class Table:
             await self._begin()
             return
         try:
-            await self._store([(_steps(self.state, rules.tick(self.state, self.at())), None)])
+            await self._store([(clock_steps(self.state, self.at()), None)])
         except log.Behind:
             await self._catch_up()
         if self._kept_by == self.tables.server:
@@ -361,7 +359,7 @@ class Table:
         Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is who is refused.
         """
         at = self.at()
-        await self._store([(_steps(state, rules.tick(state, at)), None)])
+        await self._store([(clock_steps(state, at), None)])
         state = self.state or state
         done: list[tuple[Sequence[Step], Asked | None]] = []
         refused = []
@@ -371,7 +369,7 @@ class Table:
             except rules.Refused as why:
                 refused.append((asked, why))
                 continue
-            steps = _steps(state, events)
+            steps = steps_of(state, events)
             state = steps[-1].after
             done.append((steps, asked))
         await self._store(done)
@@ -385,7 +383,7 @@ class Table:
         lost_ms = min(lost_ms, at - self.state.at)
         if lost_ms > servers.SILENT_MS:
             try:
-                await self._store([(_steps(self.state, rules.resume(self.state, lost_ms, at)), None)])
+                await self._store([(steps_of(self.state, rules.resume(self.state, lost_ms, at)), None)])
             except log.Behind:
                 await self._catch_up()
 
@@ -420,17 +418,12 @@ class Table:
     async def _catch_up(self) -> None:
         tail = await self.tables.reader.run(log.since, self.opened.game_id, self.head)
         self._kept_by, self.started_ms = tail.kept_by, tail.started_ms
-        steps = []
-        state = self.state
+        if self.state is None and tail.lines:
+            opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
+            assert opened is not None
+            self.opened = opened
+        steps = read(self.state or rules.blank(self.opened.terms()), tail.lines)
         for line in tail.lines:
-            event = rules_events.read({**json.loads(line.body), "seq": line.seq, "at": line.at})
-            if state is None:
-                opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
-                assert opened is not None
-                self.opened = opened
-                state = rules.blank(opened.terms())
-            state = rules.apply(state, event)
-            steps.append(Step(event, state))
             if line.command_id and line.seat is not None:
                 self._known[line.seat, line.command_id] = line.seq
         self._doubtful = False
@@ -448,19 +441,21 @@ class Table:
         steps = [step for part, _ in done for step in part]
         if not steps:
             return
-        state = steps[-1].after
         now = self.tables.clock.now()
         started_ms = self.started_ms or now
-        wake_at = rules.wake_at(state)
+        lines = [
+            line
+            for part, asked in done
+            for line in (lines_of(part, asked.seat, asked.command_id) if asked else lines_of(part))
+        ]
         await self.tables.pen.append(
-            log.Append(
-                game_id=self.opened.game_id,
-                head=self.head,
-                lines=[line for part, asked in done for line in _lines(part, asked)],
-                kept_by=self.tables.server,
-                wake_at=None if wake_at is None else started_ms + wake_at,
+            append_of(
+                self.opened.game_id,
+                steps[-1].after,
+                lines,
+                now=now,
                 started_ms=started_ms,
-                ended_ms=now if state.phase == "over" else None,
+                kept_by=self.tables.server,
             )
         )
         self.started_ms, self._kept_by = started_ms, self.tables.server
@@ -525,25 +520,3 @@ class Table:
 def _gives_way(page: Page, seat: int, key: str, joined_ms: int) -> bool:
     """Whether this page loses its seat to that other one: the later one plays, of two in one moment any, but one."""
     return page.seat == seat and (page.joined_ms, page.key) < (joined_ms, key)
-
-
-def _steps(state: State, events: Sequence[Event]) -> list[Step]:
-    """What these events make of the game, one after another."""
-    steps = []
-    for event in events:
-        state = rules.apply(state, event)
-        steps.append(Step(event, state))
-    return steps
-
-
-def _lines(steps: Sequence[Step], asked: Asked | None) -> list[log.Line]:
-    lines = []
-    for step in steps:
-        event = step.event
-        body = rules_events.write(event)
-        del body["seq"], body["at"]
-        if asked and asked.command_id and step is steps[0]:
-            lines.append(log.Line(event.seq, event.at, compact(body), asked.seat, asked.command_id))
-        else:
-            lines.append(log.Line(event.seq, event.at, compact(body)))
-    return lines

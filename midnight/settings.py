@@ -227,6 +227,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": HEARTBEAT_SECONDS,
         "options": {"expires": HEARTBEAT_SECONDS},
     },
+    "games-wake-overdue": {"task": "games.tasks.wake_overdue", "schedule": 2, "options": {"expires": 2}},
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }
 

@@ -27,6 +27,8 @@ LEVELS: list[list[str]] = [
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
     ["games.table", "games.tables", "games.bot_hands"],
+    ["games.sweep"],
+    ["games.steps"],
     ["games.frames"],
     ["games.ladder"],
     ["games.log", "games.doorbell", "games.opening", "games.servers"],

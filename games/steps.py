@@ -1,0 +1,79 @@
+"""Steps of a game, from what the log says and to what it is to say: the same for tables and for whoever has none."""
+
+import json
+from collections.abc import Sequence
+
+from games import log, rules, servers
+from games.frames import Step, compact
+from games.opening import Opened
+from games.rules import State
+from games.rules import events as rules_events
+from games.rules.events import Event
+
+
+def steps_of(state: State, events: Sequence[Event]) -> list[Step]:
+    """What these events make of the game, one after another."""
+    steps = []
+    for event in events:
+        state = rules.apply(state, event)
+        steps.append(Step(event, state))
+    return steps
+
+
+def first_steps(opened: Opened) -> list[Step]:
+    """How a game begins, once all its nonces are there or given up."""
+    terms = opened.terms()
+    return steps_of(rules.blank(terms), rules.setup(terms))
+
+
+def clock_steps(state: State, at: int) -> list[Step]:
+    """What the clock does by then.
+
+    Where its time passed longer ago than a server may look away, nobody looked: the limits move first (R8.10).
+    """
+    due = rules.wake_at(state)
+    if due is None or due > at:
+        return []
+    late = at - due
+    if late <= servers.SILENT_MS:
+        return steps_of(state, rules.tick(state, at))
+    steps = steps_of(state, rules.resume(state, late, at))
+    return steps + steps_of(steps[-1].after, rules.tick(steps[-1].after, at))
+
+
+def read(state: State, lines: Sequence[log.Line]) -> list[Step]:
+    """The steps that these lines of the log tell of, after that state."""
+    return steps_of(
+        state,
+        [rules_events.read({**json.loads(line.body), "seq": line.seq, "at": line.at}) for line in lines],
+    )
+
+
+def lines_of(steps: Sequence[Step], seat: int | None = None, command_id: str = "") -> list[log.Line]:
+    """The steps as the log keeps them; the first one says at whose command, if it was one with an id."""
+    lines = []
+    for step in steps:
+        event = step.event
+        body = rules_events.write(event)
+        del body["seq"], body["at"]
+        if command_id and step is steps[0]:
+            lines.append(log.Line(event.seq, event.at, compact(body), seat, command_id))
+        else:
+            lines.append(log.Line(event.seq, event.at, compact(body)))
+    return lines
+
+
+def append_of(
+    game_id: int, after: State, lines: Sequence[log.Line], *, now: int, started_ms: int, kept_by: int | None
+) -> log.Append:
+    """What is to be written of these lines, the last of which made that state."""
+    wake_at = rules.wake_at(after)
+    return log.Append(
+        game_id=game_id,
+        head=after.seq - len(lines),
+        lines=lines,
+        kept_by=kept_by,
+        wake_at=None if wake_at is None else started_ms + wake_at,
+        started_ms=started_ms,
+        ended_ms=now if after.phase == "over" else None,
+    )

@@ -1,0 +1,48 @@
+"""Games whose time has come and that no web process looks after: their clock goes on all the same.
+
+Whoever comes here has no table: load, decide, append, ring, in one plain function. It may run twice, late or beside a
+web process: the log's fence lets one of them through, and the other finds nothing left to do.
+"""
+
+from games import doorbell, log, opening, rules, servers, steps
+from games.frames import Step
+from games.opening import Opened
+
+
+def wake_overdue() -> int:
+    """Let the clock act in every such game; the answer is in how many it did."""
+    return sum(wake(game_id) for game_id in servers.overdue(servers.database_now()))
+
+
+def wake(game_id: int) -> bool:
+    """Let the clock of one game act; False where nothing was due, or somebody else was faster."""
+    opened = opening.find_by_id(game_id)
+    if opened is None:
+        return False
+    tail = log.since(game_id, 0)
+    now = servers.database_now()
+    if tail.started_ms is None:
+        return _begin(opened, now)
+    state = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
+    done = steps.clock_steps(state, max(now - tail.started_ms, state.at))
+    return _write(opened, done, now, tail.started_ms)
+
+
+def _begin(opened: Opened, now: int) -> bool:
+    if any(sitter.nonce is None for sitter in opened.sitters):
+        if opened.nonces_due_ms > now:
+            return False
+        opening.seal(opened.game_id)
+        return wake(opened.game_id)
+    return _write(opened, steps.first_steps(opened), now, now)
+
+
+def _write(opened: Opened, done: list[Step], now: int, started_ms: int) -> bool:
+    if not done:
+        return False
+    after, lines = done[-1].after, steps.lines_of(done)
+    append = steps.append_of(opened.game_id, after, lines, now=now, started_ms=started_ms, kept_by=None)
+    if log.write([append]):
+        return False
+    doorbell.ring(opened.game_id, after.seq)
+    return True

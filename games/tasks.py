@@ -1,0 +1,11 @@
+"""What workers do for games: fetch, call one function, end. Each may run twice, or late."""
+
+from celery import shared_task
+
+from games import sweep
+
+
+@shared_task
+def wake_overdue() -> None:
+    """Every few seconds: whatever no web process looks after."""
+    sweep.wake_overdue()

@@ -1,0 +1,84 @@
+"""The sweep: the clock of a game goes on when no web process looks after it, once, and never early."""
+
+import pytest
+
+from accounts.models import User
+from games import log, servers, sweep
+from games.models import Game, Server
+from games.opening import NewSeat, open_game
+from games.tasks import wake_overdue
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+READY_MS = 48 * 60 * 60 * 1_000
+
+
+def new_game(pace: str = "relaxed") -> Game:
+    people = [User.objects.create_guest() for _ in range(2)]
+    return open_game([NewSeat("violet", people[0].pk), NewSeat("amber", people[1].pk)], pace=pace)
+
+
+def begun(game: Game) -> Game:
+    Game.objects.filter(pk=game.pk).update(wake_at=servers.database_now())
+    assert sweep.wake_overdue() == 1
+    game.refresh_from_db()
+    return game
+
+
+def so_much_later(game: Game, ms: int) -> None:
+    game.refresh_from_db()
+    Game.objects.filter(pk=game.pk).update(started_ms=game.started_ms - ms, wake_at=game.wake_at - ms)
+
+
+def log_of(game: Game) -> list[str]:
+    return [line.body.partition('"type":"')[2].partition('"')[0] for line in log.since(game.pk, 0).lines]
+
+
+def test_a_game_whose_pages_never_came_begins_without_their_nonces() -> None:
+    game = begun(new_game())
+    assert log_of(game) == ["round_started"]
+    assert all(seat.nonce == bytes(16) for seat in game.seats.all())
+    assert game.wake_at == game.started_ms + READY_MS
+
+
+def test_nothing_happens_before_its_time() -> None:
+    game = new_game()
+    assert not sweep.wake(game.pk)
+    begun(game)
+    so_much_later(game, READY_MS - 5_000)
+    assert sweep.wake_overdue() == 0
+    assert log_of(game) == ["round_started"]
+
+
+def test_a_limit_acts_when_its_time_has_come_and_only_once() -> None:
+    game = begun(new_game())
+    so_much_later(game, READY_MS)
+    wake_overdue()
+    wake_overdue()
+    assert log_of(game) == ["round_started", "countdown_started"]
+    game.refresh_from_db()
+    assert game.kept_by is None
+
+
+def test_a_limit_that_passed_while_nobody_looked_moves_first() -> None:
+    game = begun(new_game())
+    so_much_later(game, READY_MS + 60_000)
+    assert sweep.wake_overdue() == 1
+    assert log_of(game)[1] == "resumed"
+
+
+def test_a_live_game_waits_a_minute_for_its_web_process() -> None:
+    now = servers.database_now()
+    game = begun(new_game("live"))
+    keeper = Server.objects.create(name="gone", seen=now - 10_000)
+    Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
+    assert servers.overdue(now) == []
+    Server.objects.filter(pk=keeper.pk).update(seen=now - servers.GONE_MS - 1)
+    assert servers.overdue(now) == [game.pk]
+
+
+def test_a_game_that_a_living_process_keeps_is_left_to_it() -> None:
+    now = servers.database_now()
+    game = begun(new_game())
+    keeper = Server.objects.create(name="here", seen=now)
+    Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
+    assert servers.overdue(now) == []
