@@ -116,6 +116,13 @@ def test_every_text_of_the_sources_is_translated(language: str) -> None:
 
 
 @EACH_LANGUAGE
+def test_no_catalog_holds_a_text_that_no_source_uses(language: str) -> None:
+    in_use = catalogs.texts_in_use()
+    unused = [entry.msgid for entry in catalogs.read(language) if catalogs.text_of(entry) not in in_use]
+    assert not unused, f"run manage.py catalogs, which drops them: {unused}"
+
+
+@EACH_LANGUAGE
 def test_no_entry_is_doubtful_or_left_over(language: str) -> None:
     assert [entry.msgid for entry in catalogs.read(language) if entry.fuzzy or entry.obsolete] == []
 
