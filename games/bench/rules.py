@@ -8,11 +8,9 @@ from statistics import median
 from time import process_time
 
 from games import rules
-from games.bots.selfplay import SelfPlay, seated
+from games.bots.selfplay import SelfPlay, seated, terms_for_bots
 from games.management.arguments import positive
-from games.rules import Terms, events
-from games.rules.edition import load_edition
-from games.rules.terms import CHARACTERS, DEFAULT_LIMITS, Seat
+from games.rules import events
 
 from .aims import Aim
 
@@ -48,15 +46,7 @@ def run(options: Mapping[str, object]) -> dict[str, float]:
 
 
 def _play(seed: str) -> SelfPlay:
-    terms = Terms(
-        rulebook="fr",
-        pace="live",
-        ranked=False,
-        limits=DEFAULT_LIMITS["live"],
-        edition=load_edition(),
-        seats=tuple(Seat("bot", character) for character in CHARACTERS[:PLAYERS]),
-        server_seed=sha256(seed.encode()).digest(),
-    )
+    terms = terms_for_bots("fr", PLAYERS, sha256(seed.encode()).digest())
     game = SelfPlay(terms, seated(terms, ["apprentice"] * PLAYERS, seed))
     game.play()
     return game

@@ -26,10 +26,11 @@ def _with_tile(memory: Memory, tile: int, rng: Random) -> Command:
     loot = memory.loot[tile]
     assert loot is not None
     kept = {memory.loot[one] for one in memory.me.board}
+    free = SLOTS - len(memory.me.board)
     if loot in KEYS:
-        stash = loot not in kept and len(memory.me.board) < SLOTS - 1 and rng.random() < _CURIOSITY
+        stash = loot not in kept and free > 1 and rng.random() < _CURIOSITY
     else:
-        stash = loot in _sought(memory) or rng.random() < _CARELESS
+        stash = free > 0 and (loot in _sought(memory) or rng.random() < _CARELESS)
     if stash:
         return Stash(tile)
     return Return(tile, "up" if memory.variant.face_up and rng.random() < _SHOWS else "down")

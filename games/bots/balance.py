@@ -13,13 +13,13 @@ from multiprocessing import get_context
 from random import Random
 from statistics import mean, stdev
 
-from games.rules import Terms, replay, result
+from games.rules import replay, result
 from games.rules.edition import Edition
 from games.rules.state import Reason
-from games.rules.terms import CHARACTERS, DEFAULT_LIMITS, Rulebook, Seat
+from games.rules.terms import Rulebook
 
 from .prospects import PLANS, Plan
-from .selfplay import self_play
+from .selfplay import self_play, terms_for_bots
 from .strengths import Strength
 
 # The aim: rounds on average, and how far a plan's wins may be from its share.
@@ -115,15 +115,7 @@ def matches(
 
 
 def play(match: Match) -> Outcome:
-    terms = Terms(
-        rulebook=match.rulebook,
-        pace="live",
-        ranked=False,
-        limits=DEFAULT_LIMITS["live"],
-        edition=match.edition,
-        seats=tuple(Seat("bot", character) for character in CHARACTERS[: match.players]),
-        server_seed=sha256(match.seed.encode()).digest(),
-    )
+    terms = terms_for_bots(match.rulebook, match.players, sha256(match.seed.encode()).digest(), match.edition)
     rng = Random(sha256(f"plans/{match.seed}".encode()).digest())
     plans = tuple(rng.choice(PLANS) if match.dealt else None for _ in range(match.players))
     end = replay(terms, self_play(terms, [match.strength] * match.players, match.seed, plans))

@@ -59,8 +59,7 @@ class Memory:
         self.edition = edition
         self.span = span
         self.variant: Variant = VARIANTS["fr"]
-        self.hold_ms = 0
-        self.countdown_ms = 0
+        self.limits: Mapping[str, int] = {}
         self.at = 0
         self.lifted_at = 0
         self.resumes_at = 0
@@ -117,8 +116,7 @@ class Memory:
 
     def _see_table(self, seen: Seen) -> None:
         self.variant = VARIANTS[seen["rulebook"]]
-        self.hold_ms = seen["limits"]["hold_ms"]
-        self.countdown_ms = seen["limits"]["countdown_ms"]
+        self.limits = seen["limits"]
         self.resumes_at = seen["resumes_at"]
         self.searching_since = seen["at"]
         self.phase = seen["phase"]
@@ -241,14 +239,14 @@ class Memory:
 
     def _exchange_started(self, seen: Seen) -> None:
         self.phase = "exchange"
+        self.resumes_at = 0
         self.order = list(seen["order"])
         self.tour = 1
         self.turn = 0
 
     def _bought(self, seen: Seen) -> None:
         side = self.sides[seen["seat"]]
-        for tile in seen["paid"]:
-            side.board.remove(tile)
+        self._pay(side, seen["paid"])
         if "art" in seen:
             self.art[seen["market"]][seen["art"]] = None
             side.art.append(seen["got"][0])
@@ -263,12 +261,18 @@ class Memory:
 
     def _bag_opened(self, seen: Seen) -> None:
         side = self.sides[seen["seat"]]
-        side.board.remove(seen["tile"])
+        self._pay(side, [seen["tile"]])
         if seen["got"] is not None:
             side.art.append(seen["got"])
             self.bag -= 1
             self.bag_left[seen["got"]] -= 1
         self._next_turn()
+
+    def _pay(self, side: Side, tiles: list[int]) -> None:
+        for tile in tiles:
+            side.board.remove(tile)
+            self.lies[tile] = "down"
+            self.loot[tile] = None
 
     def _placed(self, seen: Seen) -> None:
         side, card = self.sides[seen["seat"]], seen["card"]
@@ -297,9 +301,10 @@ class Memory:
 
     def _resumed(self, seen: Seen) -> None:
         if self.phase == "search":
-            self.resumes_at = seen["at"] + self.countdown_ms
-            self.lifted_at += seen["lost_ms"] + self.countdown_ms
-            self.searching_since += seen["lost_ms"] + self.countdown_ms
+            countdown_ms = self.limits["countdown_ms"]
+            self.resumes_at = seen["at"] + countdown_ms
+            self.lifted_at += seen["lost_ms"] + countdown_ms
+            self.searching_since += seen["lost_ms"] + countdown_ms
 
     def _game_ended(self, _: Seen) -> None:
         self.phase = "over"

@@ -24,8 +24,11 @@ _BAG = PURSE["bag"]
 _BAGS_FIRST = 1.5  # what this plan adds to a leather bag in its own eyes
 _NO_SHOP, _BAG_OF_ART = -2, -1  # instead of the number of a shop
 _PROMISE = 0.6  # how likely the rest of a price is found; for a second price less
+_CROWD = 0.35  # while one item is bought, what each other player takes of a shop, as a rule
+_READY, _SEARCHING = 0.7, 0.5  # the same of somebody who can pay, and of somebody whose board is still empty
 _ONE_TILE = 0.5  # expected tiles that are counted on as one
-_LOOK = 0.25  # points that the time of one look costs
+_GARAGE_PART, _DEEP_PART = 1.25, 0.6  # of a garage where all are, and how many of the others come deeper
+_KEY_TIME = 1.0  # points that the time to find a key costs
 
 
 def extra_gain(plan: Plan | None, loot: str) -> float:
@@ -138,9 +141,9 @@ class Prospects:
                     purse[loot] -= have
         return total
 
-    def crowd(self, part: float) -> tuple[float, ...]:
-        """The same crowd at every shop."""
-        return (part,) * len(self.shops)
+    def crowd(self, rivals: int) -> tuple[float, ...]:
+        """The crowd that so many others are, as a rule."""
+        return (_CROWD * rivals,) * len(self.shops)
 
     def crowd_of(self, purses: Sequence[Purse], free_slots: Sequence[int]) -> tuple[float, ...]:
         """The crowd that the others' boards promise, and what they still may find."""
@@ -149,7 +152,7 @@ class Prospects:
             part = 0.0
             for purse, free in zip(purses, free_slots, strict=True):
                 ready = all(purse[loot] >= price for loot, price in shop.cost)
-                part += 0.7 if ready else 0.5 * free / SLOTS
+                part += _READY if ready else _SEARCHING * free / SLOTS
             found.append(round(part, 1))
         return tuple(found)
 
@@ -158,11 +161,11 @@ class Prospects:
         keys = KEYS_OF[plan]
         supply = [0.0] * len(BUYING)
         for depth, (_, rows) in enumerate(LOOT_TABLE[: keys + 1]):
-            share = 1.25 / players if depth == 0 else 1.25 / (1 + 0.6 * (players - 1))
+            share = _GARAGE_PART / (players if depth == 0 else 1 + _DEEP_PART * (players - 1))
             for loot, number in rows:
                 if loot in PURSE:
                     supply[PURSE[loot]] += number * min(1.0, share)
-        crowd = self.crowd(0.35 * (players - 1))
+        crowd = self.crowd(players - 1)
         purse = EMPTY
         for _ in range(SLOTS - keys):
             ranked = sorted(
@@ -175,4 +178,4 @@ class Prospects:
             at = ranked[-1][1]
             supply[at] -= 1
             purse = (*purse[:at], purse[at] + 1, *purse[at + 1 :])
-        return self.haul(purse, crowd) - _LOOK * 4 * keys
+        return self.haul(purse, crowd) - _KEY_TIME * keys

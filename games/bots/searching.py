@@ -18,24 +18,27 @@ _PRINTED: dict[str, dict[str, int]] = {place: dict(rows) for place, rows in LOOT
 _PLACES = tuple(_PRINTED)
 _ANYTHING = -1.0  # the bar that every tile passes
 _NOTHING = 0.3  # points that are not worth another look
-_LOOKS_A_SLOT = 2.0  # so many looks fill one slot
-_USUAL_SLOTS = 6
+_LOOKS_A_SLOT = 2.0  # so many looks fill one slot, as a rule
+_USUAL_SLOTS = 6  # as many slots' time is taken for granted before anybody was seen to search
 _LEANING = 2.0  # what a plan adds to the keys on its way, in points
 _SWAP_GAIN = 1.5  # what a better tile must add to a full board, in points
-_CROWD = 0.35  # of what one buys, what each other player takes meanwhile
 
 
 class Habits(NamedTuple):
-    """How somebody searches."""
+    """How somebody searches.
+
+    Who `watches` the others sees what they have and how fast they are, and takes keys for what lies behind them now;
+    anybody else follows a plan of the round.
+    """
 
     patience: float  # how much of the time that the others need is spent on finding something good
-    watches: bool  # looks at the others' boards
-    moods: float  # how far the choice of a plan strays, in points
-    plan: Plan | None = None  # always this one
+    watches: bool
+    moods: float = 0.0  # how far the choice of a plan strays, in points
+    plan: Plan | None = None  # this one in every round
 
 
 class Search:
-    """One round's search as one seat sees it; `act` may be asked again and again."""
+    """One round's search in one player's head; `act` may be asked again and again."""
 
     def __init__(self, memory: Memory, mine: Collector, habits: Habits, look_ms: int) -> None:
         self.memory = memory
@@ -45,6 +48,10 @@ class Search:
         self.plan = habits.plan or (None if habits.watches else self._plan())
         self.depth = KEYS_OF[self.plan] if self.plan else len(KEYS)
         self.leaning = _LEANING if self.plan else 0.0
+
+    def act(self, rng: Random) -> Command | None:
+        """The next thing to do; None where there is nothing to reach for."""
+        return _Moment(self).act(rng)
 
     def _plan(self) -> Plan:
         """The best plan, more or less: the same player sees the same table differently in another round."""
@@ -58,42 +65,42 @@ class Search:
 
         return max(PLANS, key=worth)
 
-    def act(self, rng: Random) -> Command | None:
-        """The next thing to do; None where there is nothing to reach for."""
-        self._look_at_boards()
-        self._look_at_tiles()
+
+class _Moment:
+    """The table at one moment of a search: what is where, as far as this player knows, and what it would add."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.memory = memory = search.memory
+        self.habits = search.habits
+        self.prospects = search.prospects
+        board = memory.me.board
+        self.kept = [memory.loot[tile] for tile in board]
+        self.free = SLOTS - len(board)
+        self.purse = _purse(memory, board)
+        self.open = [place for place in _PLACES if place not in KEY_TO or KEY_TO[place] in self.kept]
+        self.left = {place: dict(rows) for place, rows in _PRINTED.items()}  # what may be there, of what is unknown
+        self.known: list[tuple[int, str]] = []  # within reach, like the unknown ones
+        self.unknown: dict[str, list[int]] = {place: [] for place in self.open}
+        self._sort_tiles()
+        self.gains: dict[str, float] = {}
+        self.crowd = self._crowd()
         self.looks = self._looks_left()
         self.bar = self._bar()
-        me = self.memory.me
-        if me.hand is not None:
-            return self._with_tile(me.hand)
-        if len(me.board) == SLOTS:
+
+    def act(self, rng: Random) -> Command | None:
+        hand = self.memory.me.hand
+        if hand is not None:
+            return self._with_tile(hand)
+        if not self.free:
             return self._with_full_board()
         return self._reach(rng)
 
-    def _look_at_boards(self) -> None:
-        memory = self.memory
-        self.kept = [memory.loot[tile] for tile in memory.me.board]
-        self.free = SLOTS - len(self.kept)
-        self.purse = _purse(memory, memory.me.board)
-        self.open = [place for place in _PLACES if place not in KEY_TO or KEY_TO[place] in self.kept]
-        rivals = memory.rivals
-        if self.habits.watches:
-            free = [0 if side.token is not None else SLOTS - len(side.board) for side in rivals]
-            self.crowd = self.prospects.crowd_of([_purse(memory, side.board) for side in rivals], free)
-        else:
-            self.crowd = self.prospects.crowd(_CROWD * len(rivals))
-        self.gains: dict[str, float] = {}
-
-    def _look_at_tiles(self) -> None:
-        """Sorts the tiles within reach into known and unknown, and counts for each place what may still be there."""
+    def _sort_tiles(self) -> None:
         memory = self.memory
         let_go, looked = memory.me.let_go, memory.looked
-        self.left = {place: dict(rows) for place, rows in _PRINTED.items()}
-        self.known: list[tuple[int, str]] = []
-        self.unknown: dict[str, list[int]] = {place: [] for place in self.open}
-        for tile, (place, lies, loot) in enumerate(zip(memory.places, memory.lies, memory.loot, strict=True)):
-            loot = loot or looked.get(tile)
+        for tile, (place, lies, seen) in enumerate(zip(memory.places, memory.lies, memory.loot, strict=True)):
+            loot = seen or looked.get(tile)
             if loot is not None:
                 self.left[place][loot] -= 1
             if place in self.unknown and (lies == "down" or lies == "up") and tile not in let_go:
@@ -101,6 +108,13 @@ class Search:
                     self.unknown[place].append(tile)
                 else:
                     self.known.append((tile, loot))
+
+    def _crowd(self) -> tuple[float, ...]:
+        rivals = self.memory.rivals
+        if not self.habits.watches:
+            return self.prospects.crowd(len(rivals))
+        free = [0 if side.token is not None else SLOTS - len(side.board) for side in rivals]
+        return self.prospects.crowd_of([_purse(self.memory, side.board) for side in rivals], free)
 
     def _bar(self) -> float:
         """What a tile must add to be kept: so much that the slots fill up just in time before the others are gone."""
@@ -132,11 +146,11 @@ class Search:
 
     def _key_gain(self, key: str) -> float:
         """What the place behind this key would bring more than the places that are open, as the plan sees it."""
-        if key in self.kept or KEYS.index(key) >= self.depth:
+        if key in self.kept or KEYS.index(key) >= self.search.depth:
             return 0.0
         there = next(place for place, opens in KEY_TO.items() if opens == key)
         here = max(self._yield(place, self.free, self.looks) for place in self.open)
-        return max(0.0, self._yield(there, self.free - 1, self.looks - 1) - here + self.leaning)
+        return max(0.0, self._yield(there, self.free - 1, self.looks - 1) - here + self.search.leaning)
 
     def _looks_left(self) -> float:
         """How often this player may look until the others are through."""
@@ -148,8 +162,8 @@ class Search:
         """How often this player may look while that one fills a slot: as usual, or as that one was seen to do it."""
         if not self.habits.watches:
             return _LOOKS_A_SLOT
-        usual = _LOOKS_A_SLOT * self.look_ms * _USUAL_SLOTS
-        return (usual + side.searched_ms) / (_USUAL_SLOTS + side.found) / self.look_ms
+        usual = _LOOKS_A_SLOT * self.search.look_ms * _USUAL_SLOTS
+        return (usual + side.searched_ms) / (_USUAL_SLOTS + side.found) / self.search.look_ms
 
     def _gain(self, loot: str) -> float:
         """What stashing this loot would add; a key is worth what the plan makes of it."""
@@ -161,7 +175,7 @@ class Search:
     def _gain_anew(self, loot: str) -> float:
         if loot in KEYS:
             return self._key_gain(loot)
-        return self.prospects.more(self.purse, loot, self.crowd) + extra_gain(self.plan, loot)
+        return self.prospects.more(self.purse, loot, self.crowd) + extra_gain(self.search.plan, loot)
 
     def _with_tile(self, tile: int) -> Command:
         loot = self.memory.loot[tile]

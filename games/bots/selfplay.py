@@ -8,7 +8,9 @@ from typing import NamedTuple
 from games import rules
 from games.rules import Refused, State, Terms
 from games.rules.commands import Command
+from games.rules.edition import Edition, load_edition
 from games.rules.events import Event
+from games.rules.terms import CHARACTERS, DEFAULT_LIMITS, Rulebook, Seat
 
 from .bot import Bot
 from .hand import Choice
@@ -39,7 +41,7 @@ class SelfPlay:
         self.pending: dict[int, tuple[int, Choice]] = {}  # when each bot's choice is due
         for bot in bots:
             bot.see(rules.sight(self.state, bot.memory.seat))
-        self._happen(rules.setup(terms), 0)
+        self.happen(rules.setup(terms), 0)
 
     def play(self) -> list[Event]:
         """Plays to the end."""
@@ -53,18 +55,20 @@ class SelfPlay:
         assert wakes is not None
         due, seat = min(((at, seat) for seat, (at, _) in self.pending.items()), default=(wakes, -1))
         if wakes <= due:
-            self._happen(rules.tick(self.state, wakes), wakes)
+            self.happen(rules.tick(self.state, wakes), wakes)
             return
         _, choice = self.pending.pop(seat)
+        due = max(due, self.state.at)  # where time has jumped, all who are late come now
         try:
             happened = rules.decide(self.state, seat, choice.command, due)
         except Refused:
             happened = ()  # somebody was faster: this bot is asked again
         else:
             self.played.append(Played(seat, choice.command, due))
-        self._happen(happened, due)
+        self.happen(happened, due)
 
-    def _happen(self, happened: Sequence[Event], at: int) -> None:
+    def happen(self, happened: Sequence[Event], at: int) -> None:
+        """Puts these events into effect, shows them to the bots, and asks whoever has nothing to do."""
         for event in happened:
             self.state = rules.apply(self.state, event)
             self.log.append(event)
@@ -76,6 +80,19 @@ class SelfPlay:
                 choice = bot.choose()
                 if choice is not None:
                     self.pending[seat] = (at + choice.after_ms, choice)
+
+
+def terms_for_bots(rulebook: Rulebook, players: int, server_seed: bytes, edition: Edition | None = None) -> Terms:
+    """A live, casual game in whose seats only bots sit."""
+    return Terms(
+        rulebook=rulebook,
+        pace="live",
+        ranked=False,
+        limits=DEFAULT_LIMITS["live"],
+        edition=edition or load_edition(),
+        seats=tuple(Seat("bot", character) for character in CHARACTERS[:players]),
+        server_seed=server_seed,
+    )
 
 
 def self_play(terms: Terms, strengths: Sequence[Strength], seed: str, plans: Sequence[Plan | None] = ()) -> list[Event]:

@@ -11,7 +11,7 @@ STRENGTHS: tuple[Strength, ...] = get_args(Strength)
 
 
 @dataclass(frozen=True, slots=True)
-class Character:
+class Skill:
     """`span` is how many face-down tiles it remembers, `slip` how far off its eye for a trade is, in points.
 
     Without `habits` it searches as it comes; `far_seeing` looks at the turns after its own.
@@ -24,19 +24,19 @@ class Character:
     far_seeing: bool = False
 
 
-CHARACTERS: dict[Strength, Character] = {
-    "apprentice": Character(Pace(800, 1_200, 3_500, 1_800, 0.35), span=3, slip=1.0),
-    "burglar": Character(
+SKILLS: dict[Strength, Skill] = {
+    "apprentice": Skill(Pace(800, 1_200, 3_500, 1_800, 0.35), span=3, slip=1.0),
+    "burglar": Skill(
         Pace(720, 1_100, 2_600, 1_300, 0.3),
         span=12,
         slip=0.8,
         habits=Habits(patience=1.0, watches=False, moods=2.0),
     ),
-    "master": Character(
+    "master": Skill(
         Pace(680, 1_020, 2_200, 1_000, 0.25),
         span=54,
         slip=0.0,
-        habits=Habits(patience=1.2, watches=True, moods=0.5),
+        habits=Habits(patience=1.2, watches=True),
         far_seeing=True,
     ),
 }

@@ -58,7 +58,7 @@ def stock_of(memory: Memory, side: Side) -> Counter[str]:
 
 
 def can_pay(stock: Stock, cost: Cost) -> bool:
-    return all(stock[loot] >= number for loot, number in cost)
+    return all(stock.get(loot, 0) >= number for loot, number in cost)
 
 
 def trades(memory: Memory, collector: Collector) -> list[Trade]:
@@ -192,7 +192,7 @@ class _Table:
         if stock.get("bag"):
             best = Trade(_DRAW, self.draws[seat])
         for ware in self.wares:
-            if ware[:2] in taken or any(stock.get(loot, 0) < number for loot, number in ware.cost):
+            if not can_pay(stock, ware.cost) or ware[:2] in taken:
                 continue
             gain = collector.gain(ware.item)
             if best is None or gain > best.gain:

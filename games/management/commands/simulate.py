@@ -7,13 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from games.bots import STRENGTHS, Strength
-from games.bots.selfplay import self_play
+from games.bots.selfplay import self_play, terms_for_bots
 from games.management.arguments import positive
-from games.rules import Terms
 from games.rules.documents import Misread, choice
-from games.rules.edition import load_edition
 from games.rules.record import Record, make_record, write_record
-from games.rules.terms import CHARACTERS, DEFAULT_LIMITS, PLAYERS, RULEBOOKS, Rulebook, Seat
+from games.rules.terms import PLAYERS, RULEBOOKS, Rulebook
 
 CREATED = "2026-01-01T00:00:00Z"  # of every simulated game: the same seed gives the same bytes
 PROGRESS_EVERY = 10
@@ -58,15 +56,7 @@ class Command(BaseCommand):
 def simulate(rulebook: Rulebook, bots: list[Strength], seed: str) -> Record:
     """The record of one game between these bots; all its chance comes from the seed."""
     secret = sha256(f"simulate/{seed}".encode()).digest()
-    terms = Terms(
-        rulebook=rulebook,
-        pace="live",
-        ranked=False,
-        limits=DEFAULT_LIMITS["live"],
-        edition=load_edition(),
-        seats=tuple(Seat("bot", character) for character in CHARACTERS[: len(bots)]),
-        server_seed=secret,
-    )
+    terms = terms_for_bots(rulebook, len(bots), secret)
     names = [f"{strength.capitalize()} {seat + 1}" for seat, strength in enumerate(bots)]
     return make_record(f"simulated-{secret.hex()[:16]}", CREATED, terms, names, self_play(terms, bots, seed))
 
