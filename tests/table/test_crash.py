@@ -1,4 +1,4 @@
-"""The web process dies in the middle of a race, at any moment, as from a power cut."""
+"""The web process dies in the middle of a race, at any moment, as from a power cut; or it is asked to stop."""
 
 import asyncio
 import random
@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from channels.db import database_sync_to_async
 
+from games.frames import CloseCode
 from tests.browser.site import Site
 from tests.table.conftest import QUICK, NewMatch, eventually, same_as_reload
 from tests.table.racers import lost_or_doubled, racing
@@ -49,3 +50,34 @@ async def test_killed_at_any_moment_no_acknowledged_command_is_lost_and_none_cou
     for page in pages:
         await same_as_reload(page)
     assert await match.faults() == []
+
+
+async def test_stopped_in_the_middle_of_a_race_the_pages_are_told_and_come_back_and_nothing_is_lost(
+    web: Site, new_match: NewMatch, so_often: Callable[[int, int], int], in_time: Callable[[float], float]
+) -> None:
+    racing_match, waiting_match = await new_match(4, LONG), await new_match(2, LONG)
+    pages = await racing_match.search(web)
+    patient = await waiting_match.sit_down(web)
+    await patient[0].do("ready", on=True)
+    async with racing(pages) as racers:
+        for turn in range(so_often(2, 20)):
+            for racer in racers:
+                await racer.hears_again()
+            await asyncio.to_thread(web.stop)
+            for page in patient:
+                await page.until(lambda page: page.close_code == CloseCode.STOPPING)
+            web.spawn()
+            await eventually(lambda: asyncio.to_thread(web.answers), 60)
+            back = asyncio.get_running_loop().time()
+            await asyncio.gather(*(racer.rest() for racer in racers))
+            assert all(page.notices == ["stopping"] * (turn + 1) for page in (*pages, *patient))
+            await racing_match.all_see_the_log(pages, back + in_time(2.0) - asyncio.get_running_loop().time())
+            for page in patient:
+                await page.open()
+            # Nobody went away: it was the server that did.
+            assert patient[1].sight["players"][0]["ready"]
+            for racer in racers:
+                racer.go()
+        await asyncio.gather(*(racer.rest() for racer in racers))
+    assert await database_sync_to_async(lambda: list(lost_or_doubled(racing_match, racers)))() == []
+    assert await racing_match.faults() == await waiting_match.faults() == []
