@@ -28,8 +28,8 @@ from tests.table.page import Page, Picture
 QUICK = replace(terms.DEFAULT_LIMITS["live"], hold_ms=0, countdown_ms=1_000)
 
 
-def database_address() -> str:
-    name = settings.DATABASES["default"]["NAME"]
+def database_address(name: str = "") -> str:
+    name = name or settings.DATABASES["default"]["NAME"]
     return f"postgres://midnight@/{name}?host={POSTGRES_FOLDER}" if ON_POSTGRES else f"sqlite:///{name}"
 
 

@@ -53,8 +53,16 @@ class InnerPage(Picture):
         self._table.play(self, self.seat, command, command_id)
         return self._answers[command_id]
 
+    def ask_for(self, word: str, command_id: str = "", **fields: Any) -> "asyncio.Future[Message]":
+        return self.ask(commands.read({"do": word, **fields}), command_id)
+
     async def do(self, word: str, command_id: str = "", **fields: Any) -> Message:
-        return await asyncio.wait_for(self.ask(commands.read({"do": word, **fields}), command_id), 30)
+        return await asyncio.wait_for(self.ask_for(word, command_id, **fields), 30)
+
+    def give_nonce(self, nonce: bytes) -> None:
+        assert self._table is not None
+        assert self.seat is not None
+        self._table.give_nonce(self, self.seat, nonce)
 
     async def until(self, holds: Callable[["InnerPage"], bool], seconds: float = 15) -> None:
         """Wait for what the page shows."""

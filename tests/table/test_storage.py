@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 import psycopg
 import pytest
 from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import connection
 
 from tests.browser.site import Site
 from tests.settings import FOLDER, ON_POSTGRES
@@ -75,16 +77,30 @@ async def held_up() -> None:
         await asyncio.sleep(1)
 
 
-async def cut_off() -> None:
-    """All connections break, whatever they are doing."""
-    on_postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+BREAK_ALL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{0}' AND pid <> pg_backend_pid()"
+
+
+async def cut_off(seconds: float = 0) -> None:
+    """All connections break, whatever they are doing, and for so long nobody gets a new one."""
+    name = settings.DATABASES["default"]["NAME"]
+    with psycopg.connect(database_address("postgres"), autocommit=True) as other:
+        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")  # type: ignore[call-overload]
+        other.execute(BREAK_ALL.format(name))  # type: ignore[call-overload]
+        await asyncio.sleep(seconds)
+        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")  # type: ignore[call-overload]
+    # What this test asks for itself begins on a new line.
+    await database_sync_to_async(connection.pool.drain)()  # type: ignore[attr-defined]
+
+
+async def away() -> None:
+    await cut_off(6)
 
 
 FAULTS: dict[str, Callable[[Site], AbstractAsyncContextManager[None]]] = {"full": full}
 INTERRUPTIONS: dict[str, Callable[[], Awaitable[None]]] = {"locked": locked}
 if ON_POSTGRES:
     FAULTS = {"full": full, "read_only": read_only}
-    INTERRUPTIONS = {"held_up": held_up, "cut_off": cut_off}
+    INTERRUPTIONS = {"held_up": held_up, "cut_off": cut_off, "away": away}
 
 
 async def all_is_well(match: Match, racers: list[Racer]) -> None:
@@ -127,7 +143,7 @@ async def test_a_database_that_is_held_up_or_cut_off_makes_everybody_wait_and_no
     match = await new_match(2, LONG)
     pages = await match.search(web)
     async with racing(pages) as racers:
-        for _ in range(so_often(2, 20)):
+        for _ in range(so_often(1, 20)):
             for racer in racers:
                 await racer.hears_again()
             await INTERRUPTIONS[interruption]()
