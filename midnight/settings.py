@@ -81,15 +81,14 @@ def database(address: str) -> dict[str, Any]:
     if not name:
         raise ImproperlyConfigured("DATABASE_URL names no database: postgres://user:secret@host:5432/name.")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "midnight.postgresql",
         "NAME": name,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        # Persistent connections leak under ASGI; the pool does not, and asks a connection whether it still lives.
+        # Persistent connections leak under ASGI; the pool does not.
         "CONN_MAX_AGE": 0,
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "connect_timeout": 5,
             # Whoever comes when the database is back finds a line at once, not after ever longer pauses.
