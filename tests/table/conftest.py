@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 
 from accounts.models import User
@@ -157,6 +158,8 @@ async def new_match(transactional_db: None) -> AsyncIterator[NewMatch]:
     yield new
     for match in matches:
         await match.close()
+    # What a test asked for with the async ORM left its thread's connection open.
+    await database_sync_to_async(lambda: connection.close())()
 
 
 def log_of(game_id: int) -> list[events.Event]:
