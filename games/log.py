@@ -202,12 +202,8 @@ class Pen:
 
 def _hang_up() -> None:
     """Have the next statement of this thread begin on a new connection."""
-    lost = getattr(connection.connection, "closed", False)
     with contextlib.suppress(DatabaseError, InterfaceError):
         connection.close()
-    if lost and (pool := getattr(connection, "pool", None)):
-        # Where one line broke, others did: the pool would try them one by one, with pauses of seconds between.
-        pool.drain()
 
 
 def _answer(answers: list[tuple["asyncio.Future[None]", Exception | None]]) -> None:

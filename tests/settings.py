@@ -30,6 +30,9 @@ from midnight.settings import DATABASES, STATIC_ROOT, STORAGES  # noqa: E402
 # A file, not memory: threads and processes share it.
 if not ON_POSTGRES:
     DATABASES["default"]["TEST"] = {"NAME": str(FOLDER / "test.sqlite3")}
+else:
+    # A test may run what several processes run.
+    DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = 30
 
 # Pages render without collecting files first; the browser's tests do collect them.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

@@ -10,7 +10,6 @@ import psycopg
 import pytest
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.db import connection
 
 from tests.browser.site import Site
 from tests.settings import FOLDER, ON_POSTGRES
@@ -88,8 +87,6 @@ async def cut_off(seconds: float = 0) -> None:
         other.execute(BREAK_ALL.format(name))  # type: ignore[call-overload]
         await asyncio.sleep(seconds)
         other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")  # type: ignore[call-overload]
-    # What this test asks for itself begins on a new line.
-    await database_sync_to_async(connection.pool.drain)()  # type: ignore[attr-defined]
 
 
 async def away() -> None:
