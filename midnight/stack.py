@@ -71,14 +71,18 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], name
 
 
 def stop(process: subprocess.Popen[bytes], gently: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
-    """End a process and everything in its group; whoever does not listen within `patience` seconds is killed."""
-    if process.poll() is None:
-        process.send_signal(gently)
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    """End a process; if it does not listen within `patience` seconds it is killed with everything in its group.
+
+    One that ended before is left alone: its number may be another process's by now.
+    """
+    if process.poll() is not None:
+        return
+    process.send_signal(gently)
+    try:
         process.wait(patience)
-    with contextlib.suppress(ProcessLookupError):
+    except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        process.wait()
 
 
 @contextlib.contextmanager
@@ -191,15 +195,17 @@ class Stack:
     def __init__(self) -> None:
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self.afterwards = contextlib.ExitStack()
+        self.signal = ""
 
     def __enter__(self) -> Self:
         for number in STOP_SIGNALS:
             signal.signal(number, self.asked)
         return self
 
-    @staticmethod
-    def asked(number: int, frame: FrameType | None) -> None:
-        raise Asked(signal.Signals(number).name)
+    def asked(self, number: int, frame: FrameType | None) -> None:
+        # Python drops what is raised inside some callbacks, such as those after a fork: so it is kept as well.
+        self.signal = signal.Signals(number).name
+        raise Asked(self.signal)
 
     def __exit__(self, *_: object) -> None:
         for number in STOP_SIGNALS:
@@ -214,11 +220,12 @@ class Stack:
 
     def watch(self) -> NoReturn:
         """Until somebody asks us to stop, or a child dies: a CannotRun then."""
-        while True:
+        while not self.signal:
             for name, process in self.children.items():
                 if process.poll() is not None:
                     raise CannotRun(f"{name} {ending(process)}.")
             time.sleep(0.2)
+        raise Asked(self.signal)
 
 
 def first_status(listener: socket.socket, site: SplitResult, web: subprocess.Popen[bytes]) -> int:
