@@ -81,9 +81,13 @@ class Tables:
                 await page.end(CloseCode.STOPPING, "stopping")
         await asyncio.gather(*(table.close() for table in self._tables.values()))
         self._tables.clear()
-        await self.doorbell.close()
         with contextlib.suppress(log.Unwritten):
             await self._heart.run(servers.beat, self.server, self.clock.now())
+        await self.let_go()
+
+    async def let_go(self) -> None:
+        """End the threads and lines of this process."""
+        await self.doorbell.close()
         for part in (self.pen, self.reader, self._heart):
             await asyncio.to_thread(part.close)
 
@@ -218,7 +222,7 @@ async def _started() -> Tables:
     try:
         await tables.start()
     except BaseException:
-        await tables.doorbell.close()
+        await tables.let_go()
         raise
     return tables
 

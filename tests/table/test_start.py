@@ -1,9 +1,12 @@
 """How a game begins: with everybody's share of its chance, once, whichever process is first; and how a table ends."""
 
+import threading
+
 import pytest
 from channels.db import database_sync_to_async
+from django.db import OperationalError
 
-from games import opening
+from games import log, opening, servers, tables
 from games.frames import CloseCode
 from games.models import Game
 from games.rules import chance
@@ -102,3 +105,21 @@ async def test_where_a_game_is_no_more_its_pages_are_told(new_match: NewMatch, n
     alice.ask_for("lift", tile=garage(alice)[0])
     await alice.until(lambda page: page.closed is not None)
     assert alice.closed == CloseCode.NO_GAME
+
+
+async def test_a_process_whose_database_is_away_tries_again_with_everybody_who_comes_and_leaves_nothing_behind(
+    new_match: NewMatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await new_match()
+
+    def away() -> int:
+        raise OperationalError("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(servers, "database_now", away)
+        for _ in range(5):
+            with pytest.raises(log.Unwritten):
+                await tables.here()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("log-")]
+    assert await tables.here() is await tables.here()
+    await tables.stop_here()
