@@ -203,9 +203,13 @@ class Stack:
         return self
 
     def asked(self, number: int, frame: FrameType | None) -> None:
-        # Python drops what is raised inside some callbacks, such as those after a fork: so it is kept as well.
+        # Nothing is raised from here: it might hit a migration, or a callback in which Python drops it.
         self.signal = signal.Signals(number).name
-        raise Asked(self.signal)
+
+    def heed(self) -> None:
+        """Asked, if somebody asked us to stop."""
+        if self.signal:
+            raise Asked(self.signal)
 
     def __exit__(self, *_: object) -> None:
         for number in STOP_SIGNALS:
@@ -220,20 +224,24 @@ class Stack:
 
     def watch(self) -> NoReturn:
         """Until somebody asks us to stop, or a child dies: a CannotRun then."""
-        while not self.signal:
+        while True:
+            self.heed()
             for name, process in self.children.items():
                 if process.poll() is not None:
                     raise CannotRun(f"{name} {ending(process)}.")
             time.sleep(0.2)
-        raise Asked(self.signal)
 
+    def first_status(self, listener: socket.socket, site: SplitResult, web: subprocess.Popen[bytes]) -> int:
+        """The HTTP status of the first page, once the web process has answered."""
+        host, port = listener.getsockname()[:2]
+        everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+        with socket.create_connection((everywhere.get(host, host), port)) as visitor:
+            lines = ["GET / HTTP/1.1", f"Host: {site.netloc}", f"X-Forwarded-Proto: {site.scheme}", "Connection: close"]
+            visitor.sendall("\r\n".join([*lines, "", ""]).encode())
 
-def first_status(listener: socket.socket, site: SplitResult, web: subprocess.Popen[bytes]) -> int:
-    """The HTTP status of the first page, once the web process has answered."""
-    host, port = listener.getsockname()[:2]
-    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-    with socket.create_connection((everywhere.get(host, host), port)) as visitor:
-        lines = ["GET / HTTP/1.1", f"Host: {site.netloc}", f"X-Forwarded-Proto: {site.scheme}", "Connection: close"]
-        visitor.sendall("\r\n".join([*lines, "", ""]).encode())
-        wait_until(lambda: bool(select.select([visitor], [], [], 0)[0]), web, "The web process", timeout=60)
-        return int(visitor.recv(64).split()[1])
+            def answered() -> bool:
+                self.heed()
+                return bool(select.select([visitor], [], [], 0)[0])
+
+            wait_until(answered, web, "The web process", timeout=60)
+            return int(visitor.recv(64).split()[1])

@@ -42,6 +42,7 @@ class Command(BaseCommand):
             with stack.lock(settings.VAR, site.geturl()), stack.Stack() as running:
                 with stack.listen(bind, port) as listener:
                     self.prepare()
+                    running.heed()
                     self.start(running, listener, site.geturl())
                 self.welcome(site.geturl())
                 running.watch()
@@ -90,7 +91,7 @@ class Command(BaseCommand):
         )
         running.start("The worker", [*manage, "worker", "--skip-checks"], **options)
         running.start("Beat", [*manage, "beat", "--skip-checks"], **options)
-        status = stack.first_status(listener, urlsplit(address), web)
+        status = running.first_status(listener, urlsplit(address), web)
         if status != 200:
             raise stack.CannotRun(f"The first page answered with status {status}.")
 
