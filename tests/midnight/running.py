@@ -119,3 +119,4 @@ def running(*words: str, folder: Path | None = None, **options: Any) -> Iterator
         finally:
             if site.process.poll() is None:
                 site.end()
+            sys.stdout.write(site.said())  # for whoever reads why a test failed
