@@ -14,11 +14,13 @@ from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 
+from midnight import schedule
+
 logger = logging.getLogger(__name__)
 
 HEARTBEAT = "midnight:heartbeat"
-# Beat sends a heartbeat every few seconds (CELERY_BEAT_SCHEDULE): after three that are missing the worker is ill.
-OLDEST_HEARTBEAT = 3 * settings.HEARTBEAT_SECONDS
+# Beat sends a heartbeat every few seconds (schedule.py): after three that are missing the worker is ill.
+OLDEST_HEARTBEAT = 3 * schedule.HEARTBEAT_SECONDS
 # The longest that one part may take to answer.
 PATIENCE = 2.0
 

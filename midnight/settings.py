@@ -17,6 +17,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from midnight import schedule
+
 
 def env(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
@@ -220,16 +222,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
-HEARTBEAT_SECONDS = 5
-CELERY_BEAT_SCHEDULE = {
-    "heartbeat": {
-        "task": "midnight.tasks.heartbeat",
-        "schedule": HEARTBEAT_SECONDS,
-        "options": {"expires": HEARTBEAT_SECONDS},
-    },
-    "games-wake-overdue": {"task": "games.tasks.wake_overdue", "schedule": 2, "options": {"expires": 2}},
-    "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
-}
+CELERY_BEAT_SCHEDULE = schedule.BEAT
 
 INSTALLED_APPS = [
     "midnight",  # before staticfiles, whose runserver it replaces

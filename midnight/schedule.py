@@ -1,0 +1,15 @@
+"""When which job is done, by beat: seconds between two, or the time of the day."""
+
+from typing import Any
+
+HEARTBEAT_SECONDS = 5
+
+BEAT: dict[str, dict[str, Any]] = {
+    "heartbeat": {
+        "task": "midnight.tasks.heartbeat",
+        "schedule": HEARTBEAT_SECONDS,
+        "options": {"expires": HEARTBEAT_SECONDS},
+    },
+    "games-wake-overdue": {"task": "games.tasks.wake_overdue", "schedule": 2, "options": {"expires": 2}},
+    "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
+}
