@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from games import views
+from games.views import game, lobby
 
 app_name = "games"
 urlpatterns = [
-    path("", views.home, name="home"),
-    path("play/", views.lobby, name="lobby"),
-    path("play/bots/", views.play_against_bots, name="play_against_bots"),
-    path("games/<slug:code>/", views.game, name="game"),
-    path("games/<slug:code>/exchange/", views.exchange, name="exchange"),
+    path("", lobby.home, name="home"),
+    path("play/", lobby.lobby, name="lobby"),
+    path("play/bots/", lobby.play_against_bots, name="play_against_bots"),
+    path("games/<slug:code>/", game.game, name="game"),
+    path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
 ]

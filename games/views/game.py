@@ -1,50 +1,21 @@
-"""The game's pages: permission, form, one call, one template."""
+"""The page of one game."""
 
 from asgiref.sync import sync_to_async
-from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import get_random_string
 from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import entrance
 from accounts.models import EndedSession
-from games import lobby as lobbies
 from games import names, rules, showing, tables
-from games.forms import BotsForm
 from games.frames import CloseCode
 from games.sentences import say
 from games.table import Table
 
 # On every answer with a piece of the table: how new it is. A page drops what is older than what it shows.
 SEQ = "Midnight-Seq"
-
-
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "games/home.html")
-
-
-@require_safe
-def lobby(request: HttpRequest) -> HttpResponse:
-    running = [] if isinstance(request.user, AnonymousUser) else lobbies.running_games(request.user.pk)
-    return render(request, "games/lobby.html", {"form": BotsForm(), "running": running})
-
-
-@require_POST
-def play_against_bots(request: HttpRequest) -> HttpResponse:
-    """A game that begins at once; who is nobody yet plays as a guest."""
-    form = BotsForm(request.POST)
-    if not form.is_valid():
-        return render(request, "games/lobby.html", {"form": form}, status=422)
-    if isinstance(request.user, AnonymousUser):
-        entered: HttpResponse = entrance.come_as_guest(request)
-        if isinstance(request.user, AnonymousUser):
-            return entered
-    game = lobbies.play_against_bots(request.user.pk, form.cleaned_data["bots"], form.cleaned_data["strength"])
-    return redirect("games:game", game.code)
 
 
 @require_safe

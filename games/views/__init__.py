@@ -1,0 +1,1 @@
+"""The pages: permission, form, one call, one template."""
