@@ -1,5 +1,6 @@
 """A new password ends every session; a forgotten one can be set anew, and nobody else learns anything by that."""
 
+import io
 import re
 from datetime import datetime, timedelta
 
@@ -7,6 +8,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.mail import EmailMessage
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -180,3 +182,15 @@ def test_letters_speak_the_language_of_whoever_gets_them(alice: User, mailoutbox
         patch.setattr(letters, "render_to_string", spy)
         Client(headers={"accept-language": "de"}).post(FORGOTTEN, {"email": "alice@example.org"})
     assert set(seen) == {"fr"}
+
+
+@committing
+def test_a_password_changed_from_the_shell_ends_every_session_and_socket(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, watch = signed_in(alice), EndWatch()
+    monkeypatch.setattr("getpass.getpass", lambda prompt: NEW)
+    call_command("changepassword", alice.name, stdout=io.StringIO())
+    assert not is_signed_in(there)
+    (end,) = watch.look()
+    assert end.ends(None, alice.session_epoch)
