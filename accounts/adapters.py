@@ -45,6 +45,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """A suspended person has proved who they are, so they may read until when; in they do not come."""
         if user.is_suspended and user.suspended_until:
             request.session["suspended_until"] = user.suspended_until.isoformat()
+            request.session["suspended_person"] = user.pk
             return redirect("accounts:suspended")
         response: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return response

@@ -94,11 +94,14 @@ class User(AbstractBaseUser, PermissionsMixin):
     reduced_motion = models.BooleanField(_("reduced motion"), default=False)
     patterns = models.BooleanField(_("patterns beside colours"), default=False)
     sounds = models.BooleanField(_("sounds"), default=True)
+    chat = models.BooleanField(_("chat"), default=True)
 
     renamed_at = models.DateTimeField(null=True, editable=False)
     must_change_password = models.BooleanField(_("must set a new password"), default=False)
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
     suspended_until = models.DateTimeField(_("suspended until"), null=True, blank=True, editable=False)
+    muted_until = models.DateTimeField(_("muted until"), null=True, blank=True, editable=False)
+    barred_until = models.DateTimeField(_("barred from ranked games until"), null=True, blank=True, editable=False)
     closed_at = models.DateTimeField(_("closed"), null=True, blank=True, editable=False)
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True, editable=False)
 
@@ -141,6 +144,15 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def is_suspended(self) -> bool:
         return self.suspended_until is not None and self.suspended_until > timezone.now()
+
+    @property
+    def is_muted(self) -> bool:
+        return self.muted_until is not None and self.muted_until > timezone.now()
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether ranked games are shut to this person for now."""
+        return self.barred_until is not None and self.barred_until > timezone.now()
 
     def get_session_auth_hash(self) -> str:
         return self._session_hash(settings.SECRET_KEY)
@@ -258,6 +270,10 @@ class Trace(models.Model):
         RESCUED = "rescued", _("Access given back by staff")
         SUSPENDED = "suspended", _("Suspended")
         LIFTED = "lifted", _("Suspension lifted")
+        MUTED = "muted", _("Muted")
+        UNMUTED = "unmuted", _("May speak again")
+        BARRED = "barred", _("Barred from ranked games")
+        UNBARRED = "unbarred", _("May play ranked games again")
         CLOSED = "closed", _("Account closed")
         REOPENED = "reopened", _("Account opened again")
 

@@ -18,9 +18,25 @@ def suspend(user: User, until: datetime, *, by: str) -> None:
         signals.send_on_commit(signals.suspended, User, user=user, until=until)
 
 
-def lift(user: User, *, by: str) -> None:
-    """End a suspension before its time."""
+def lift(user: User, *, by: str, until: datetime | None = None) -> None:
+    """End a suspension before its time: now, or at an earlier moment."""
     with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(suspended_until=None)
-        user.suspended_until = None
+        User.objects.filter(pk=user.pk).update(suspended_until=until)
+        user.suspended_until = until
         Trace.objects.create(user=user, what=Trace.What.LIFTED, by=by)
+
+
+def mute(user: User, until: datetime | None, *, by: str) -> None:
+    """Take a person's free words away until then, or give them back at once."""
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk).update(muted_until=until)
+        user.muted_until = until
+        Trace.objects.create(user=user, what=Trace.What.MUTED if until else Trace.What.UNMUTED, by=by)
+
+
+def bar(user: User, until: datetime | None, *, by: str) -> None:
+    """Shut ranked games to a person until then, or open them at once."""
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk).update(barred_until=until)
+        user.barred_until = until
+        Trace.objects.create(user=user, what=Trace.What.BARRED if until else Trace.What.UNBARRED, by=by)

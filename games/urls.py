@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from games.views import game, lobby
+from games.views import game, lobby, moderators, reports
 
 app_name = "games"
 urlpatterns = [
@@ -11,4 +11,20 @@ urlpatterns = [
     path("play/bots/", lobby.play_against_bots, name="play_against_bots"),
     path("games/<slug:code>/", game.game, name="game"),
     path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
+    path("report/<int:pk>/", reports.report, name="report"),
+    path("letters/", reports.letter_list, name="letters"),
+    path("letters/<int:pk>/appeal/", reports.appeal, name="appeal"),
+    path("moderation/", moderators.queue, name="moderation"),
+    path("moderation/cases/<int:pk>/", moderators.case, name="case"),
+    path("moderation/cases/<int:pk>/claim/", moderators.claim, name="claim"),
+    path("moderation/cases/<int:pk>/release/", moderators.release, name="release"),
+    path("moderation/cases/<int:pk>/act/", moderators.act_in_case, name="act_in_case"),
+    path("moderation/cases/<int:pk>/decide/", moderators.decide, name="decide_case"),
+    path("moderation/people/<int:pk>/", moderators.person, name="person"),
+    path("moderation/games/<slug:code>/", moderators.game, name="moderated_game"),
+    path("moderation/messages/<int:pk>/hide/", moderators.hide, name="hide"),
+    path("moderation/acts/", moderators.log, name="acts"),
+    path("moderation/acts/<int:pk>/undo/", moderators.undo, name="undo"),
+    path("moderation/appeals/", moderators.appeal_list, name="appeals"),
+    path("moderation/appeals/<int:pk>/", moderators.decide_appeal, name="decide_appeal"),
 ]

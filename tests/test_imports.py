@@ -27,7 +27,7 @@ LEVELS: list[list[str]] = [
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
     ["games.table", "games.tables", "games.bot_hands"],
-    ["games.sweep"],
+    ["games.sweep", "games.intervention"],
     ["games.steps"],
     ["games.frames"],
     ["games.ladder"],

@@ -1,5 +1,22 @@
 """What is kept: games with their seats and their log, and the processes that look after them."""
 
+from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Game, Seat, Server, new_code
+from games.models.talk import Ignored, Message
 
-__all__ = ["Event", "Game", "Seat", "Server", "new_code"]
+__all__ = [
+    "Act",
+    "Appeal",
+    "Case",
+    "Event",
+    "Game",
+    "Ignored",
+    "Letter",
+    "Message",
+    "Reason",
+    "Report",
+    "Seat",
+    "Server",
+    "What",
+    "new_code",
+]

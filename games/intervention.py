@@ -1,0 +1,54 @@
+"""What staff does to a running game, from any process and without a table (R8.8, R8.10a).
+
+Load, decide, append, ring: the log's fence lets one writer through, and whoever was behind looks again. The tables of
+web processes hear of it by the ring, or by their next look.
+"""
+
+from collections.abc import Callable, Sequence
+
+from games import doorbell, log, opening, rules, servers, steps
+from games.rules import State
+from games.rules.events import Event
+
+MOST_TRIES = 20
+
+
+def void(game_id: int) -> bool:
+    """End a running game without a ranking; False where it has ended already."""
+    return _intervene(game_id, lambda state, at: rules.void(state, "staff", at))
+
+
+def remove(game_id: int, person_id: int) -> bool:
+    """Take a player out of a running game; False where they are not in it, or not any more."""
+    opened = opening.find_by_id(game_id)
+    seat = None if opened is None else opened.seat_of(person_id)
+    if seat is None:
+        return False
+    return _intervene(game_id, lambda state, at: rules.remove(state, seat, at))
+
+
+def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) -> bool:
+    opened = opening.find_by_id(game_id)
+    if opened is None:
+        return False
+    for _ in range(MOST_TRIES):
+        tail, now = log.since(game_id, 0), servers.database_now()
+        if tail.started_ms is None:
+            opening.seal(game_id)
+            opened = opening.find_by_id(game_id) or opened
+            started_ms, before, done = now, None, steps.first_steps(opened)
+        else:
+            started_ms = tail.started_ms
+            before = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
+            done = steps.clock_steps(before, max(now - started_ms, before.at))
+        state = done[-1].after if done or before is None else before
+        try:
+            done = done + steps.steps_of(state, decide(state, max(now - started_ms, state.at)))
+        except rules.Refused:
+            return False
+        after, lines = done[-1].after, steps.lines_of(done)
+        append = steps.append_of(game_id, after, lines, now=now, started_ms=started_ms, kept_by=tail.kept_by)
+        if not log.write([append]):
+            doorbell.ring(game_id, after.seq)
+            return True
+    raise log.Behind

@@ -1,0 +1,233 @@
+"""What a moderator does. Each function changes what it says, writes the log and tells the person, all or nothing.
+
+ValidationError where it is refused: too many acts in an hour, a case that is not this moderator's, a person whom they
+may not act on. Whatever is refused has changed nothing.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts import moderation as accounts
+from accounts import names
+from accounts.models import User
+from games import intervention
+from games.models import Act, Case, Game, Letter, Message, Reason, What
+from games.moderation import cases, letters, roles
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The reason of an act, from the list and in words, and the case it belongs to."""
+
+    reason: Reason
+    words: str = ""
+    case: Case | None = None
+
+
+def warn(by: User, person: User, why: Why) -> Act:
+    with transaction.atomic():
+        return _write(by, What.WARN, why, person)
+
+
+def mute(by: User, person: User, until: datetime, why: Why) -> Act:
+    """Nothing but presets until then."""
+    with transaction.atomic():
+        act = _write(by, What.MUTE, why, person, until=until, before=_until(person.muted_until))
+        accounts.mute(person, until, by=by.name)
+    return act
+
+
+def bar(by: User, person: User, until: datetime, why: Why) -> Act:
+    """No ranked games until then."""
+    with transaction.atomic():
+        act = _write(by, What.BAR, why, person, until=until, before=_until(person.barred_until))
+        accounts.bar(person, until, by=by.name)
+    return act
+
+
+def suspend(by: User, person: User, until: datetime, why: Why) -> Act:
+    """Out until then: sessions, tokens and sockets end, and so does their part in live games (R8.8)."""
+    with transaction.atomic():
+        act = _write(by, What.SUSPEND, why, person, until=until, before=_until(person.suspended_until))
+        accounts.suspend(person, until, by=by.name)
+        transaction.on_commit(lambda: _leave_live_games(person.pk), robust=True)
+    return act
+
+
+def _leave_live_games(person_id: int) -> None:
+    for game in Game.objects.filter(seats__user=person_id, ended=None, pace=Game.Pace.LIVE):
+        intervention.remove(game.pk, person_id)
+
+
+def rename(by: User, person: User, why: Why) -> Act:
+    """Take an offensive name away; the person may choose another at once."""
+    name = f"Player {secrets.randbelow(10**7):07}"
+    with transaction.atomic():
+        act = _write(by, What.RENAME, why, person, before={"name": person.name}, after={"name": name})
+        names.change(person, name, by=by.name)
+    return act
+
+
+def hide(by: User, message: Message, why: Why) -> Act:
+    with transaction.atomic():
+        message = Message.objects.select_for_update().get(pk=message.pk)
+        before = {"hidden": message.hidden}
+        said = {"said": message.words or message.preset, "channel": message.channel}
+        act = _write(
+            by, What.HIDE, why, message.author, before=before | said, after={"hidden": True}, message=message.pk
+        )
+        Message.objects.filter(pk=message.pk).update(hidden=True)
+    return act
+
+
+def end_game(by: User, game: Game, why: Why) -> Act:
+    """End a running game as void (R8.10a): no ranking, no rating."""
+    _refuse_own_game(by, game)
+    roles.refuse_too_many(by, What.END_GAME)
+    before = {"head": game.head}
+    if not intervention.void(game.pk):
+        raise ValidationError(_("This game is over already."), code="game_over")
+    with transaction.atomic():
+        act = _write(by, What.END_GAME, why, None, game=game, before=before, after={"ended": True})
+        for seat in game.seats.exclude(user=None).select_related("user"):
+            if seat.user:
+                letters.send(seat.user, Letter.Kind.ACT, act=act)
+    return act
+
+
+def remove_from_game(by: User, game: Game, person: User, why: Why) -> Act:
+    """Take one player out of a running game; the others play on (R8.8)."""
+    _refuse_own_game(by, game)
+    roles.refuse_own_kind(by, person)
+    roles.refuse_too_many(by, What.REMOVE)
+    if not intervention.remove(game.pk, person.pk):
+        raise ValidationError(_("This person is not in the game any more."), code="not_in_game")
+    with transaction.atomic():
+        return _write(by, What.REMOVE, why, person, game=game, after={"left": True})
+
+
+def _refuse_own_game(by: User, game: Game) -> None:
+    if game.seats.filter(user=by).exists():
+        raise ValidationError(_("You sat at this table."), code="involved")
+
+
+def _write(
+    by: User,
+    what: What,
+    why: Why,
+    person: User | None,
+    *,
+    until: datetime | None = None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    **about: Any,
+) -> Act:
+    """The line in the log, and the letter to the person."""
+    roles.refuse_too_many(by, what)
+    if person is not None:
+        roles.refuse_own_kind(by, person)
+    if why.case is not None:
+        cases.mine(why.case, by)
+    act = Act.objects.create(
+        by=by,
+        person=person,
+        what=what,
+        reason=why.reason,
+        words=why.words,
+        until=until,
+        before=dict(before or {}),
+        after=dict(after if after is not None else _until(until)),
+        case=why.case,
+        **about,
+    )
+    if person is not None and what in letters.SENTENCES:
+        letters.send(person, Letter.Kind.ACT, act=act)
+    return act
+
+
+def _until(moment: datetime | None) -> dict[str, Any]:
+    return {"until": moment.isoformat() if moment else None}
+
+
+# Undoing --------------------------------------------------------------------------------------------------------------
+
+
+def undo(act: Act, by: User, words: str = "") -> Act:
+    """Take an act back, by an act of its own; what still stands by other acts goes on."""
+    if act.what not in UNDO:
+        raise ValidationError(_("This cannot be undone."), code="cannot_undo")
+    roles.refuse_too_many(by, What.UNDO)
+    person: User | None = act.person
+    if person is not None:
+        roles.refuse_own_kind(by, person)
+    try:
+        with transaction.atomic():
+            done = Act.objects.create(
+                by=by,
+                person=person,
+                what=What.UNDO,
+                reason=act.reason,
+                words=words,
+                before=act.after,
+                after=act.before,
+                case=act.case,
+                game=act.game,
+                message=act.message,
+                undoes=act,
+            )
+            UNDO[What(act.what)](act, by)
+            if person is not None:
+                letters.send(person, Letter.Kind.UNDONE, act=act, words=words)
+    except IntegrityError:
+        raise ValidationError(_("This has been undone already."), code="undone_already") from None
+    return done
+
+
+def _still_until(act: Act) -> datetime | None:
+    """Until when this person would be muted, barred or suspended without that act."""
+    others = Act.objects.filter(person=act.person, what=act.what, undone_by=None, until__gt=timezone.now())
+    ends = others.exclude(pk=act.pk).order_by("-until").values_list("until", flat=True)
+    return ends.first()
+
+
+def _unwarn(act: Act, by: User) -> None:
+    """A warning has no effect but itself."""
+
+
+def _unmute(act: Act, by: User) -> None:
+    accounts.mute(act.person, _still_until(act), by=by.name)
+
+
+def _unbar(act: Act, by: User) -> None:
+    accounts.bar(act.person, _still_until(act), by=by.name)
+
+
+def _unsuspend(act: Act, by: User) -> None:
+    accounts.lift(act.person, by=by.name, until=_still_until(act))
+
+
+def _name_again(act: Act, by: User) -> None:
+    if act.person.name == act.after["name"]:
+        names.change(act.person, act.before["name"], by=by.name)
+
+
+def _unhide(act: Act, by: User) -> None:
+    Message.objects.filter(pk=act.message or 0).update(hidden=act.before["hidden"])
+
+
+UNDO: dict[What, Callable[[Act, User], None]] = {
+    What.WARN: _unwarn,
+    What.MUTE: _unmute,
+    What.BAR: _unbar,
+    What.SUSPEND: _unsuspend,
+    What.RENAME: _name_again,
+    What.HIDE: _unhide,
+}

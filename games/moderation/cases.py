@@ -1,0 +1,126 @@
+"""Cases: a queue by urgency and age, each worked on by one moderator at a time, never by one who sat at that table."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from games.models import Act, Case, Letter, Reason, Report, Seat, What
+from games.moderation import letters
+
+# A claim that nobody works on is anybody's again.
+CLAIMED_FOR = timedelta(minutes=20)
+
+
+def queue() -> QuerySet[Case]:
+    """The open cases, the most urgent first, of equally urgent ones the oldest."""
+    cases = Case.objects.filter(decided=None).select_related("about", "claimed_by")
+    return cases.annotate(count=Count("reports"), since=Min("reports__at")).order_by("-urgency", "opened")
+
+
+def is_free(case: Case, moderator: User) -> bool:
+    """Whether this moderator may have it, as far as others go."""
+    late = case.claimed_at is None or case.claimed_at <= timezone.now() - CLAIMED_FOR
+    return case.claimed_by_id in (None, moderator.pk) or late
+
+
+def is_involved(case: Case, moderator: User) -> bool:
+    """Whether the moderator has a side in it: reported, was reported, or sat at one of the tables."""
+    if case.about_id == moderator.pk or case.reports.filter(reporter=moderator).exists():
+        return True
+    games = case.reports.exclude(game=None).values("game")
+    return Seat.objects.filter(user=moderator, game__in=games).exists()
+
+
+def claim(case: Case, moderator: User) -> Case:
+    """Take a case, or go on with it; ValidationError where another works on it or the moderator has a side in it."""
+    with transaction.atomic():
+        case = _locked(case)
+        if is_involved(case, moderator):
+            raise ValidationError(_("You have a side in this case."), code="involved")
+        _refuse_taken(case, moderator)
+        case.claimed_by, case.claimed_at = moderator, timezone.now()
+        case.save(update_fields=["claimed_by", "claimed_at"])
+    return case
+
+
+def release(case: Case, moderator: User) -> None:
+    """Give a case back to the queue."""
+    Case.objects.filter(pk=case.pk, claimed_by=moderator, decided=None).update(claimed_by=None, claimed_at=None)
+
+
+def mine(case: Case, moderator: User) -> Case:
+    """The case with its row locked, for an act in it; ValidationError where it is not this moderator's."""
+    case = _locked(case)
+    _refuse_taken(case, moderator)
+    if case.claimed_by_id != moderator.pk:
+        raise ValidationError(_("Claim this case first."), code="not_claimed")
+    Case.objects.filter(pk=case.pk).update(claimed_at=timezone.now())
+    return case
+
+
+def _locked(case: Case) -> Case:
+    return Case.objects.select_for_update().get(pk=case.pk)
+
+
+def _refuse_taken(case: Case, moderator: User) -> None:
+    if case.decided:
+        raise ValidationError(_("This case is decided."), code="case_decided")
+    if not is_free(case, moderator):
+        raise ValidationError(_("Another moderator works on this case."), code="case_taken")
+
+
+def decide(case: Case, moderator: User, outcome: Case.Outcome, words: str = "") -> Act:
+    """Close a case: everybody who reported hears that it was decided, and false reports are counted."""
+    with transaction.atomic():
+        case = mine(case, moderator)
+        now = timezone.now()
+        reports = list(case.reports.select_related("reporter"))
+        Report.objects.filter(case=case).update(verdict=outcome)
+        Case.objects.filter(pk=case.pk).update(decided=now, decided_by=moderator, outcome=outcome)
+        act = Act.objects.create(
+            by=moderator,
+            person=case.about,
+            what=What.DECIDE,
+            reason=reports[0].reason if reports else Reason.OTHER,
+            words=words,
+            before={"reports": len(reports), "urgency": case.urgency},
+            after={"outcome": outcome},
+            case=case,
+        )
+        for report in {report.reporter_id: report for report in reports}.values():
+            letters.send(report.reporter, Letter.Kind.DECIDED, report=report)
+    return act
+
+
+def evidence(case: Case) -> dict[str, Any]:
+    """What speaks for and against: the reports with their moments, earlier cases and acts, who shares an address."""
+    person = case.about
+    reports = case.reports.select_related("reporter", "game").order_by("-at")
+    return {
+        "reports": [(report, report.game and _replay(report)) for report in reports],
+        "earlier": Case.objects.filter(about=person).exclude(pk=case.pk).order_by("-opened")[:20],
+        "acts": Act.objects.filter(person=person).select_related("by", "undone_by").order_by("-at")[:30],
+        "games": Seat.objects.filter(user=person).count(),
+        "founded": Report.objects.filter(reporter=person, verdict=Case.Outcome.ACTED).count(),
+        "false": Report.objects.filter(reporter=person, verdict=Case.Outcome.ABUSIVE).count(),
+        "shared": shared_addresses(person),
+    }
+
+
+def _replay(report: Report) -> str:
+    return f"?seq={report.seq}" if report.seq else ""
+
+
+def shared_addresses(person: User) -> list[User]:
+    """Who else was signed in from one of this person's addresses: a hint, as flats and schools share theirs too."""
+    from allauth.usersessions.models import UserSession
+
+    own = UserSession.objects.filter(user=person).values("ip")
+    others = UserSession.objects.filter(ip__in=own).exclude(user=person).values("user")
+    return list(User.objects.filter(Q(pk__in=others)).order_by("name")[:10])

@@ -1,0 +1,100 @@
+"""What people fill in to report, and what moderators fill in to act."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from games.models import Case, Reason, What
+from games.models.moderation import MOST_WORDS
+
+# Hours; 0 is for good.
+DURATIONS = [
+    (1, _("an hour")),
+    (24, _("a day")),
+    (72, _("three days")),
+    (168, _("a week")),
+    (720, _("thirty days")),
+    (0, _("for good")),
+]
+ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME)
+TO_DO: dict[What, Any] = {
+    What.WARN: _("Warn"),
+    What.MUTE: _("Mute"),
+    What.BAR: _("Bar from ranked games"),
+    What.SUSPEND: _("Suspend"),
+    What.RENAME: _("Take the name away"),
+    What.END_GAME: _("End the game as void"),
+    What.REMOVE: _("Remove a player"),
+}
+
+
+def words_field(label: Any, *, required: bool = False, hint: Any = "") -> forms.CharField:
+    return forms.CharField(
+        label=label, required=required, max_length=MOST_WORDS, help_text=hint, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+
+def reason_field() -> forms.ChoiceField:
+    return forms.ChoiceField(label=_("Reason"), choices=Reason.choices)
+
+
+class ReportForm(forms.Form):
+    """One choice is enough."""
+
+    reason = forms.ChoiceField(
+        label=_("What is wrong?"),
+        choices=[(one.value, one.label) for one in Reason if one != Reason.REPORTS],
+        widget=forms.RadioSelect,
+    )
+    words = words_field(_("In your words"))
+
+
+class ActForm(forms.Form):
+    """What to do about somebody, for how long and why."""
+
+    what = forms.ChoiceField(label=_("Act"), choices=[(what.value, TO_DO[what]) for what in ON_PEOPLE])
+    hours = forms.TypedChoiceField(label=_("For how long"), choices=DURATIONS, coerce=int, initial=24)
+    reason = reason_field()
+    words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
+
+
+class GameActForm(forms.Form):
+    """What to do about a running game."""
+
+    what = forms.ChoiceField(
+        label=_("Act"), choices=[(what.value, TO_DO[what]) for what in (What.END_GAME, What.REMOVE)]
+    )
+    person = forms.TypedChoiceField(label=_("Player"), coerce=int, required=False)
+    reason = reason_field()
+    words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
+
+    def __init__(self, *args: Any, people: Sequence[User], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["person"]
+        assert isinstance(field, forms.TypedChoiceField)
+        field.choices = [("", "–"), *((one.pk, one.name) for one in people)]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("what") == What.REMOVE and not cleaned.get("person"):
+            self.add_error("person", _("Choose who has to go."))
+        return cleaned
+
+
+class DecideForm(forms.Form):
+    outcome = forms.ChoiceField(label=_("What came of it"), choices=Case.Outcome.choices)
+    words = words_field(_("For the log"))
+
+
+class AnswerForm(forms.Form):
+    """A reason, and words if there are any."""
+
+    reason = reason_field()
+    words = words_field(_("To the person"))
+
+
+class AppealForm(forms.Form):
+    words = words_field(_("Why this was not right"), required=True)

@@ -1,0 +1,60 @@
+"""Letters to people: kept on the site, sent by mail to whoever has an address, read in their own language."""
+
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts import letters as mail
+from accounts.models import User
+from games.models import Act, Letter, Report, What
+
+# What an act means to the person it was done to. What is not here is told to nobody.
+SENTENCES: dict[str, str | Promise] = {
+    What.WARN: _("A moderator warns you."),
+    What.MUTE: _("You cannot write to others for a while; the ready sentences stay yours."),
+    What.BAR: _("You cannot play ranked games for a while."),
+    What.SUSPEND: _("Your account is suspended for a while."),
+    What.RENAME: _("Your name was not acceptable here and has been changed."),
+    What.HIDE: _("Something that you wrote has been hidden."),
+    What.CLOSE_ROOM: _("A room of yours has been closed."),
+    What.REMOVE: _("You have been taken out of a room or a game."),
+    What.END_GAME: _("A moderator has ended a game of yours. It does not count."),
+    What.HAND_OVER: _("A room of yours has another owner now."),
+    What.VOID_GAME: _("A game of yours does not count for the ratings any more."),
+    What.FORGIVE: _("What you left unfinished is forgiven."),
+}
+OTHERS: dict[str, str | Promise] = {
+    Letter.Kind.UNDONE: _("This has been taken back:"),
+    Letter.Kind.DECIDED: _("Your report has been looked at and decided. Thank you."),
+    Letter.Kind.REFUSED: _("Another moderator has looked at your appeal. It stays as it was:"),
+}
+
+
+def send(
+    person: User, kind: Letter.Kind, *, act: Act | None = None, report: Report | None = None, words: str = ""
+) -> Letter:
+    """Write to somebody, on the site and by mail."""
+    letter = Letter.objects.create(person=person, kind=kind, act=act, report=report, words=words)
+    mail.to_person(person, "games/letters/moderation", letter=letter, sentences=sentences(letter))
+    return letter
+
+
+def sentences(letter: Letter) -> list[str | Promise]:
+    """What it says, in the language of whoever reads."""
+    said = [OTHERS[letter.kind]] if letter.kind in OTHERS else []
+    if letter.act and letter.act.what in SENTENCES:
+        said.append(SENTENCES[letter.act.what])
+    return said
+
+
+def of(person: User) -> list[Letter]:
+    """This person's letters, the latest first."""
+    return list(Letter.objects.filter(person=person).select_related("act").order_by("-at")[:100])
+
+
+def unread(person: User) -> int:
+    return Letter.objects.filter(person=person, read=None).count()
+
+
+def mark_read(person: User) -> None:
+    Letter.objects.filter(person=person, read=None).update(read=timezone.now())

@@ -1,0 +1,108 @@
+"""Reports: one tap, with the moment it is about, into the one open case of whoever it is about."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from games.models import Case, Game, Message, Reason, Report
+
+WEIGHT: dict[str, int] = {
+    Reason.THREAT: 50,
+    Reason.INSULT: 30,
+    Reason.CHEATING: 25,
+    Reason.COLLUSION: 20,
+    Reason.NAME: 15,
+    Reason.THROWING: 15,
+    Reason.SPAM: 10,
+    Reason.STALLING: 10,
+    Reason.OTHER: 5,
+}
+# Somebody may be saved from it at this very moment.
+LIVE = 20
+MOST_A_DAY = 20
+DAY = timedelta(days=1)
+# Whoever reported falsely on purpose so often within so long reports nobody for that long.
+MOST_ABUSIVE, ABUSE_COUNTS = 2, timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a report is about besides the person."""
+
+    game: Game | None = None
+    message: Message | None = None
+
+
+def file_report(reporter: User, about: User, reason: Reason, words: str = "", moment: Moment | None = None) -> Report:
+    """Report somebody. The moment in the game is now, or was its last one; ValidationError where it is refused."""
+    moment = moment or Moment()
+    _refuse(reporter, about, moment)
+    game, message = moment.game, moment.message
+    with transaction.atomic():
+        case = _open_case(about)
+        report = Report.objects.create(
+            case=case,
+            reporter=reporter,
+            about=about,
+            reason=reason,
+            words=words,
+            game=game,
+            seq=None if game is None else Game.objects.values_list("head", flat=True).get(pk=game.pk),
+            message=None if message is None else message.pk,
+            said="" if message is None else message.words or message.preset,
+        )
+        case.urgency = urgency(case)
+        case.save(update_fields=["urgency"])
+    return report
+
+
+def _open_case(about: User) -> Case:
+    """The person's open case, its row locked; a new one where there is none. Two who report at once find the same."""
+    for _again in range(2):
+        case = Case.objects.select_for_update().filter(about=about, decided=None).first()
+        if case:
+            return case
+        try:
+            with transaction.atomic():
+                return Case.objects.create(about=about)
+        except IntegrityError:
+            continue
+    return Case.objects.select_for_update().get(about=about, decided=None)
+
+
+def urgency(case: Case) -> int:
+    """The gravest reason counts whole, everybody else's a fifth; the word of a false reporter counts nothing."""
+    worst: dict[int, int] = {}
+    live = 0
+    for report in case.reports.select_related("game"):
+        if not abusive_reports(report.reporter_id):
+            worst[report.reporter_id] = max(worst.get(report.reporter_id, 0), WEIGHT.get(report.reason, 0))
+            live = LIVE if report.game and report.game.ended is None else live
+    ordered = sorted(worst.values(), reverse=True)
+    return ordered[0] + sum(ordered[1:]) // 5 + live if ordered else 0
+
+
+def abusive_reports(person_id: int) -> int:
+    """How often this person reported falsely on purpose, lately."""
+    since = timezone.now() - ABUSE_COUNTS
+    return Report.objects.filter(reporter=person_id, verdict=Case.Outcome.ABUSIVE, at__gt=since).count()
+
+
+def _refuse(reporter: User, about: User, moment: Moment) -> None:
+    if reporter.pk == about.pk:
+        raise ValidationError(_("You cannot report yourself."), code="report_yourself")
+    if abusive_reports(reporter.pk) >= MOST_ABUSIVE:
+        raise ValidationError(
+            _("Your last reports were false on purpose. You can report again in a month."), code="report_barred"
+        )
+    mine = Report.objects.filter(reporter=reporter)
+    if mine.filter(at__gt=timezone.now() - DAY).count() >= MOST_A_DAY:
+        raise ValidationError(_("That is enough for one day."), code="report_flood")
+    again = mine.filter(about=about, case__decided=None, game=moment.game)
+    if again.filter(message=None if moment.message is None else moment.message.pk).exists():
+        raise ValidationError(_("You have reported this already."), code="reported_already")

@@ -1,0 +1,275 @@
+"""The moderators' pages: the queue, a case, acts, appeals and the log."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.internal.flows.reauthentication import suspend_request
+from allauth.mfa.models import Authenticator
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.models import FOREVER, User
+from games.models import Act, Appeal, Case, Game, Message, What
+from games.moderation import acts, appeals, cases, roles
+from games.moderation.acts import Why
+from games.moderation.forms import ActForm, AnswerForm, DecideForm, GameActForm
+
+PAGE = 50
+AGAIN_SECONDS = 5 * 60
+
+View = Callable[..., HttpResponse]
+
+
+def moderators_only(view: View) -> View:
+    """For whoever looks after the site; their second factor is asked for before they get this far."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if not isinstance(request.user, User) or not roles.is_moderator(request.user):
+            raise PermissionDenied
+        return view(request, request.user, *args, **kwargs)
+
+    return never_cache(login_required(wrapped))
+
+
+def proved_again(request: HttpRequest) -> bool:
+    """Whether this session has just shown a second factor again; the sign-in itself does not count."""
+    records = get_authentication_records(request, request.user)
+    return any(
+        record.get("reauthenticated") and record["method"] == "mfa" and time.time() - record["at"] < AGAIN_SECONDS
+        for record in records
+    )
+
+
+def prove_again(request: HttpRequest) -> HttpResponse:
+    """Ask for the code or the passkey, then go on with what was asked for."""
+    has_app = Authenticator.objects.filter(user=request.user.pk, type=Authenticator.Type.TOTP).exists()
+    page = "mfa_reauthenticate" if has_app else "mfa_reauthenticate_webauthn"
+    asked: HttpResponse = suspend_request(request, reverse(page))
+    return asked
+
+
+def say_why(request: HttpRequest, refused: ValidationError) -> None:
+    messages.error(request, " ".join(refused.messages))
+
+
+@require_safe
+@moderators_only
+def queue(request: HttpRequest, me: User) -> HttpResponse:
+    """What waits, refreshed while one looks at it."""
+    rows = [(case, cases.is_free(case, me)) for case in cases.queue()[:PAGE]]
+    context = {"rows": rows, "me": me, "waiting_appeals": appeals.open_ones().count()}
+    fragment = bool(getattr(request, "htmx", False))
+    return render(request, "games/moderation/_queue.html" if fragment else "games/moderation/queue.html", context)
+
+
+@require_safe
+@moderators_only
+def case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    return _case_page(request, me, get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk))
+
+
+def _case_page(
+    request: HttpRequest, me: User, shown: Case, form: ActForm | None = None, status: int = 200
+) -> HttpResponse:
+    context = {
+        "case": shown,
+        "me": me,
+        "mine": shown.claimed_by_id == me.pk and not shown.decided,
+        "free": cases.is_free(shown, me),
+        "involved": cases.is_involved(shown, me),
+        "form": form or ActForm(initial={"reason": _first_reason(shown)}),
+        "decide_form": DecideForm(),
+        **cases.evidence(shown),
+    }
+    return render(request, "games/moderation/case.html", context, status=status)
+
+
+def _first_reason(shown: Case) -> str:
+    first = shown.reports.order_by("at").first()
+    return first.reason if first else ""
+
+
+@require_POST
+@moderators_only
+def claim(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    found = get_object_or_404(Case, pk=pk)
+    try:
+        cases.claim(found, me)
+    except ValidationError as refused:
+        say_why(request, refused)
+    return redirect("games:case", pk)
+
+
+@require_POST
+@moderators_only
+def release(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    cases.release(get_object_or_404(Case, pk=pk), me)
+    return redirect("games:moderation")
+
+
+@require_POST
+@moderators_only
+def decide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    found = get_object_or_404(Case, pk=pk)
+    form = DecideForm(request.POST)
+    if form.is_valid():
+        try:
+            cases.decide(found, me, Case.Outcome(form.cleaned_data["outcome"]), form.cleaned_data["words"])
+        except ValidationError as refused:
+            say_why(request, refused)
+            return redirect("games:case", pk)
+        messages.success(request, gettext("Decided. Whoever reported has a letter."))
+        return redirect("games:moderation")
+    return redirect("games:case", pk)
+
+
+@require_POST
+@moderators_only
+def act_in_case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    found = get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk)
+    form = ActForm(request.POST)
+    return _act(request, me, form, found.about, found) or _case_page(request, me, found, form, status=422)
+
+
+@moderators_only
+def person(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """Somebody as moderators see them, and what can be done without a case."""
+    found = get_object_or_404(User, pk=pk)
+    form = ActForm(request.POST or None)
+    if request.method == "POST" and (done := _act(request, me, form, found, None)):
+        return done
+    context = {
+        "person": found,
+        "form": form,
+        "acts": Act.objects.filter(person=found).select_related("by", "undone_by").order_by("-at")[:PAGE],
+        "cases": Case.objects.filter(about=found).order_by("-opened")[:PAGE],
+        "games": Game.objects.filter(seats__user=found).order_by("-pk")[:20],
+        "shared": cases.shared_addresses(found),
+    }
+    return render(request, "games/moderation/person.html", context, status=422 if form.is_bound else 200)
+
+
+def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Case | None) -> HttpResponse | None:
+    """Do what the form says; None where it cannot be done, and the form says why."""
+    if not form.is_valid():
+        return None
+    said = form.cleaned_data
+    if said["what"] == What.SUSPEND and not proved_again(request):
+        return prove_again(request)
+    why = Why(said["reason"], said["words"], within)
+    until = FOREVER if said["hours"] == 0 else timezone.now() + timedelta(hours=said["hours"])
+    doing: dict[str, Callable[[], Any]] = {
+        What.WARN: lambda: acts.warn(me, about, why),
+        What.MUTE: lambda: acts.mute(me, about, until, why),
+        What.BAR: lambda: acts.bar(me, about, until, why),
+        What.SUSPEND: lambda: acts.suspend(me, about, until, why),
+        What.RENAME: lambda: acts.rename(me, about, why),
+    }
+    try:
+        doing[said["what"]]()
+    except ValidationError as refused:
+        form.add_error(None, refused)
+        return None
+    messages.success(request, gettext("Done, and written down."))
+    return redirect("games:case", within.pk) if within else redirect("games:person", about.pk)
+
+
+@moderators_only
+def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
+    """One game as moderators see it: who sits there, and how to end it or take somebody out."""
+    found = get_object_or_404(Game, code=code)
+    people = [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
+    form = GameActForm(request.POST or None, people=people)
+    if form.is_valid():
+        said = form.cleaned_data
+        why = Why(said["reason"], said["words"])
+        try:
+            if said["what"] == What.REMOVE:
+                acts.remove_from_game(me, found, next(one for one in people if one.pk == said["person"]), why)
+            else:
+                acts.end_game(me, found, why)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, gettext("Done, and written down."))
+            return redirect("games:moderated_game", code)
+    history = Act.objects.filter(game=found).select_related("by", "person", "undone_by").order_by("-at")[:PAGE]
+    context = {"game": found, "people": people, "form": form, "acts": history}
+    return render(request, "games/moderation/game.html", context, status=422 if form.is_bound else 200)
+
+
+@require_POST
+@moderators_only
+def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """Hide one message, with the reason that it was reported for."""
+    message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
+    form = AnswerForm(request.POST)
+    if form.is_valid():
+        try:
+            acts.hide(me, message, Why(form.cleaned_data["reason"], form.cleaned_data["words"]))
+        except ValidationError as refused:
+            say_why(request, refused)
+    return redirect("games:person", message.author_id)
+
+
+@require_safe
+@moderators_only
+def log(request: HttpRequest, me: User) -> HttpResponse:
+    """Everything that was ever done, the latest first, page by page along the numbers."""
+    rows = Act.objects.select_related("by", "person", "game", "undone_by", "undoes").order_by("-pk")
+    shown = list(_before(request, rows)[: PAGE + 1])
+    more = shown[PAGE - 1].pk if len(shown) > PAGE else None
+    return render(request, "games/moderation/log.html", {"acts": shown[:PAGE], "more": more})
+
+
+def _before(request: HttpRequest, rows: QuerySet[Act]) -> QuerySet[Act]:
+    said = request.GET.get("before", "")
+    return rows.filter(pk__lt=int(said)) if said.isdecimal() and len(said) < 19 else rows
+
+
+@require_POST
+@moderators_only
+def undo(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    found = get_object_or_404(Act.objects.select_related("person"), pk=pk)
+    try:
+        acts.undo(found, me, request.POST.get("words", "")[:1000])
+    except ValidationError as refused:
+        say_why(request, refused)
+    else:
+        messages.success(request, gettext("Undone, and written down."))
+    return redirect("games:person", found.person_id) if found.person_id else redirect("games:acts")
+
+
+@require_safe
+@moderators_only
+def appeal_list(request: HttpRequest, me: User) -> HttpResponse:
+    rows = [(waiting, waiting.act.by_id != me.pk) for waiting in appeals.open_ones()[:PAGE]]
+    return render(request, "games/moderation/appeals.html", {"rows": rows})
+
+
+@require_POST
+@moderators_only
+def decide_appeal(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    waiting = get_object_or_404(Appeal, pk=pk)
+    granted = request.POST.get("granted") == "yes"
+    try:
+        appeals.decide(waiting, me, granted=granted, answer=request.POST.get("answer", "")[:1000])
+    except ValidationError as refused:
+        say_why(request, refused)
+    else:
+        messages.success(request, gettext("Decided. The person has a letter."))
+    return redirect("games:appeals")

@@ -1,0 +1,98 @@
+"""What everybody may do for a fair room: report somebody, read one's letters, appeal."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from accounts.models import User
+from games.models import Act, Game, Message
+from games.moderation import appeals, letters
+from games.moderation import reports as moderation_reports
+from games.moderation.forms import AppealForm, ReportForm
+from games.moderation.reports import Moment
+
+
+def _me(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
+
+
+@never_cache
+@login_required
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    """Report somebody: a page, or the inside of a dialog; the moment comes along in the address."""
+    me, about = _me(request), get_object_or_404(User, pk=pk, deleted_at=None)
+    moment = _moment(request, about)
+    form = ReportForm(request.POST or None)
+    htmx = bool(getattr(request, "htmx", False))
+    context = {"form": form, "about": about, "moment": moment, "done": False, "address": request.get_full_path()}
+    if form.is_valid():
+        try:
+            moderation_reports.file_report(me, about, form.cleaned_data["reason"], form.cleaned_data["words"], moment)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            context["done"] = True
+            if not htmx:
+                messages.success(request, gettext("Thank you. A moderator looks at it, and you will hear of it."))
+                return redirect("games:lobby")
+    name = "games/moderation/_report.html" if htmx else "games/moderation/report.html"
+    return render(request, name, context, status=422 if form.errors else 200)
+
+
+def _moment(request: HttpRequest, about: User) -> Moment:
+    """The game or message that the address names, if this person had to do with it."""
+    code, number = request.GET.get("game", ""), request.GET.get("message", "")
+    game = Game.objects.filter(code=code).first() if code else None
+    known = number.isdecimal() and len(number) < 19
+    message = Message.objects.filter(pk=int(number), author=about).first() if known else None
+    return Moment(game, message)
+
+
+@require_safe
+@never_cache
+def letter_list(request: HttpRequest) -> HttpResponse:
+    """What the moderators wrote to oneself; whoever is suspended has proved at the door who they are."""
+    me = _whoever_reads(request)
+    if me is None:
+        return redirect_to_login(request.get_full_path())
+    rows = [
+        (letter, letters.sentences(letter), bool(letter.act and appeals.may_appeal(letter.act, me)))
+        for letter in letters.of(me)
+    ]
+    letters.mark_read(me)
+    return render(request, "games/moderation/letters.html", {"rows": rows})
+
+
+@never_cache
+def appeal(request: HttpRequest, pk: int) -> HttpResponse:
+    """Answer to an act."""
+    me = _whoever_reads(request)
+    if me is None:
+        return redirect_to_login(request.get_full_path())
+    act = get_object_or_404(Act, pk=pk, person=me)
+    form = AppealForm(request.POST or None)
+    if form.is_valid():
+        try:
+            appeals.appeal(act, me, form.cleaned_data["words"])
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, gettext("Another moderator will look at it."))
+            return redirect("games:letters")
+    context = {"form": form, "act": act, "sentence": letters.SENTENCES.get(act.what, "")}
+    return render(request, "games/moderation/appeal.html", context, status=422 if form.errors else 200)
+
+
+def _whoever_reads(request: HttpRequest) -> User | None:
+    if isinstance(request.user, User):
+        return request.user
+    known = request.session.get("suspended_person")
+    return User.objects.filter(pk=known, deleted_at=None).first() if known else None

@@ -1,0 +1,257 @@
+"""Acts: each changes what it says, writes its line, tells the person, can be undone by an act, and never vanishes."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone, translation
+
+from accounts.models import EndedSession, User
+from games import log, sweep
+from games.models import Act, Game, Letter, Message, Reason, What
+from games.moderation import acts, letters, roles
+from games.moderation.acts import Why
+from midnight.celery import app
+from tests.games.night_watch import claimed, client_of, game_of, moderator, somebody
+
+pytestmark = pytest.mark.django_db
+WHY = Why(Reason.INSULT, "Not like this.")
+committing = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def max_() -> User:
+    return somebody("Max")
+
+
+@pytest.fixture
+def juve() -> User:
+    return moderator()
+
+
+def in_(**time: int) -> object:
+    return timezone.now() + timedelta(**time)
+
+
+def last(game: Game) -> str:
+    return log.since(game.pk, 0).lines[-1].body
+
+
+def refused(doing: Callable[[], object]) -> str | None:
+    with pytest.raises(ValidationError) as raised:
+        doing()
+    return raised.value.code
+
+
+# On people ------------------------------------------------------------------------------------------------------------
+
+
+def test_who_is_muted_or_barred_is_so_for_a_time_and_by_the_log(juve: User, max_: User) -> None:
+    until = timezone.now() + timedelta(hours=1)
+    acts.mute(juve, max_, until, WHY)
+    acts.bar(juve, max_, until, WHY)
+    max_.refresh_from_db()
+    assert max_.is_muted
+    assert max_.is_barred
+    act = Act.objects.get(what=What.MUTE)
+    assert (act.by, act.person, act.reason, act.words, act.until) == (juve, max_, "insult", "Not like this.", until)
+    assert act.before == {"until": None}
+    assert act.after == {"until": until.isoformat()}
+
+
+def test_a_suspension_ends_every_session_and_bars_the_door(juve: User, max_: User) -> None:
+    page = client_of(max_)
+    acts.suspend(juve, max_, timezone.now() + timedelta(days=1), WHY)
+    assert EndedSession.objects.filter(user=max_, reason="suspended").exists()
+    assert page.get("/account/").status_code == 302
+
+
+def test_a_name_that_is_taken_away_can_be_chosen_anew_at_once(juve: User, max_: User) -> None:
+    acts.rename(juve, max_, WHY)
+    max_.refresh_from_db()
+    assert max_.name.startswith("Player ")
+    assert client_of(max_).post("/account/name/", {"name": "Satanas"}).status_code == 302
+
+
+def test_a_hidden_message_is_hidden_and_its_words_stand_in_the_log(juve: User, max_: User) -> None:
+    message = Message.objects.create(channel="g-x", audience="players", author=max_, words="You fool")
+    act = acts.hide(juve, message, WHY)
+    message.refresh_from_db()
+    assert message.hidden
+    assert act.before["said"] == "You fool"
+    acts.undo(act, juve)
+    message.refresh_from_db()
+    assert not message.hidden
+
+
+def test_nobody_acts_on_themselves_and_only_an_administrator_on_a_moderator(juve: User) -> None:
+    lupin = moderator("Lupin")
+    assert refused(lambda: acts.warn(juve, juve, WHY)) == "about_yourself"
+    assert refused(lambda: acts.warn(juve, lupin, WHY)) == "about_staff"
+    assert acts.warn(moderator("Nick", administrator=True), lupin, WHY)
+
+
+def test_a_stolen_session_does_little(juve: User, max_: User) -> None:
+    for number in range(roles.MOST_OF[What.SUSPEND]):
+        acts.suspend(juve, somebody(f"Apache {number}"), timezone.now() + timedelta(days=1), WHY)
+    assert refused(lambda: acts.suspend(juve, max_, timezone.now() + timedelta(days=1), WHY)) == "too_many_acts"
+    max_.refresh_from_db()
+    assert not max_.is_suspended
+    acts.warn(juve, max_, WHY)
+
+
+def test_an_act_in_a_case_takes_the_case(juve: User, max_: User) -> None:
+    case = claimed(max_, juve, somebody("Irma Vep"))
+    other = moderator("Lupin")
+    assert refused(lambda: acts.warn(other, max_, Why(Reason.INSULT, case=case))) == "case_taken"
+    assert not Act.objects.exists()
+    assert acts.warn(juve, max_, Why(Reason.INSULT, case=case)).case == case
+
+
+# Undoing --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_undone_is_as_before_and_the_log_has_both(juve: User, max_: User) -> None:
+    tomorrow = timezone.now() + timedelta(days=1)
+    done = [
+        acts.warn(juve, max_, WHY),
+        acts.mute(juve, max_, tomorrow, WHY),
+        acts.bar(juve, max_, tomorrow, WHY),
+        acts.suspend(juve, max_, tomorrow, WHY),
+        acts.rename(juve, max_, WHY),
+    ]
+    for act in done:
+        max_.refresh_from_db()
+        acts.undo(Act.objects.get(pk=act.pk), juve)
+    max_.refresh_from_db()
+    assert (max_.name, max_.is_muted, max_.is_barred, max_.is_suspended) == ("Max", False, False, False)
+    assert Act.objects.filter(what=What.UNDO).count() == 5
+    assert refused(lambda: acts.undo(done[1], juve)) == "undone_already"
+
+
+def test_undoing_one_of_two_leaves_the_other(juve: User, max_: User) -> None:
+    short, long = timezone.now() + timedelta(hours=1), timezone.now() + timedelta(days=9)
+    first = acts.mute(juve, max_, short, WHY)
+    second = acts.mute(juve, max_, long, WHY)
+    acts.undo(second, juve)
+    max_.refresh_from_db()
+    assert max_.muted_until == short
+    acts.undo(first, juve)
+    max_.refresh_from_db()
+    assert not max_.is_muted
+
+
+def test_an_undoing_is_not_undone(juve: User, max_: User) -> None:
+    assert refused(lambda: acts.undo(acts.undo(acts.warn(juve, max_, WHY), juve), juve)) == "cannot_undo"
+
+
+# The log --------------------------------------------------------------------------------------------------------------
+
+
+def test_no_code_of_ours_changes_or_deletes_a_line(juve: User, max_: User) -> None:
+    act = acts.warn(juve, max_, WHY)
+    for change in (act.save, act.delete, Act.objects.all().delete, lambda: Act.objects.update(words="x")):
+        with pytest.raises(TypeError):
+            change()
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("statement", ["UPDATE games_act SET words = 'never'", "DELETE FROM games_act"])
+def test_the_database_refuses_whoever_goes_round_the_code(statement: str) -> None:
+    acts.warn(moderator(), somebody("Max"), WHY)
+    refusal = pytest.raises(DatabaseError, match="never changed or deleted")
+    with refusal, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert Act.objects.get().words == "Not like this."
+
+
+def test_a_line_outlives_whom_it_speaks_of(juve: User) -> None:
+    guest = User.objects.create_guest()
+    acts.warn(juve, guest, WHY)
+    guest.delete()
+    assert "Warned" in client_of(juve).get("/moderation/acts/").content.decode()
+
+
+# Letters --------------------------------------------------------------------------------------------------------------
+
+
+@committing
+def test_the_letter_comes_by_mail_too_in_the_language_of_whoever_gets_it(max_: User, juve: User) -> None:
+    app.conf.task_always_eager = True
+    try:
+        EmailAddress.objects.create(user=max_, email="max@example.org", verified=True, primary=True)
+        acts.mute(juve, max_, timezone.now() + timedelta(days=1), WHY)
+    finally:
+        app.conf.task_always_eager = False
+    assert "Not like this." in mail.outbox[0].body
+    assert "/letters/" in mail.outbox[0].body
+
+
+def test_a_letter_is_put_into_words_by_whoever_reads_it(juve: User, max_: User) -> None:
+    acts.warn(juve, max_, WHY)
+    letter = Letter.objects.get()
+    with translation.override("en"):
+        assert [str(sentence) for sentence in letters.sentences(letter)] == ["A moderator warns you."]
+    assert letters.unread(max_) == 1
+    page = client_of(max_).get("/letters/").content.decode()
+    assert "Not like this." in page
+    assert letters.unread(max_) == 0
+
+
+# On games -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_running_game_is_ended_as_void_from_outside_of_its_process(begun: bool) -> None:
+    juve, irma, max_ = moderator(), somebody("Irma Vep"), somebody("Max")
+    game = game_of(irma, max_)
+    if begun:
+        sweep.wake(game.pk)
+    act = acts.end_game(juve, game, WHY)
+    game.refresh_from_db()
+    assert game.ended is not None
+    assert '"by":"staff"' in last(game)
+    assert act.game == game
+    assert {letter.person for letter in Letter.objects.all()} == {irma, max_}
+    assert refused(lambda: acts.end_game(juve, game, WHY)) == "game_over"
+
+
+def test_one_player_is_taken_out_and_the_others_play_on(juve: User, max_: User) -> None:
+    game = game_of(somebody("Irma Vep"), max_, somebody("Fandor"))
+    sweep.wake(game.pk)
+    acts.remove_from_game(juve, game, max_, WHY)
+    game.refresh_from_db()
+    assert '"type":"abandoned"' in last(game)
+    assert game.ended is None
+    assert refused(lambda: acts.remove_from_game(juve, game, max_, WHY)) == "not_in_game"
+
+
+@committing
+def test_a_suspension_takes_somebody_out_of_live_games_at_once(max_: User, juve: User) -> None:
+    game = game_of(somebody("Irma Vep"), max_, somebody("Fandor"))
+    sweep.wake(game.pk)
+    acts.suspend(juve, max_, timezone.now() + timedelta(days=1), WHY)
+    assert '"type":"abandoned","seat":1,"by":"staff"' in last(game).replace(" ", "")
+
+
+def test_nobody_ends_a_game_at_whose_table_they_sit(juve: User, max_: User) -> None:
+    assert refused(lambda: acts.end_game(juve, game_of(juve, max_), WHY)) == "involved"
+
+
+# The second factor again ----------------------------------------------------------------------------------------------
+
+
+def test_a_suspension_asks_for_the_second_factor_again_and_then_goes_on(juve: User, max_: User) -> None:
+    form = {"what": "suspend", "hours": "24", "reason": "threat"}
+    answer = client_of(juve).post(f"/moderation/people/{max_.pk}/", form)
+    assert answer.headers["Location"].startswith("/account/again/code/")
+    max_.refresh_from_db()
+    assert not max_.is_suspended
+    assert client_of(juve, proved=True).post(f"/moderation/people/{max_.pk}/", form).status_code == 302
+    max_.refresh_from_db()
+    assert max_.is_suspended

@@ -1,0 +1,95 @@
+"""Appeals: once for each act, by the person, decided by somebody else; who is suspended appeals at the door."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games.models import Act, Appeal, Letter, Reason
+from games.moderation import acts, appeals
+from games.moderation.acts import Why
+from tests.games.night_watch import client_of, moderator, somebody
+
+pytestmark = pytest.mark.django_db
+WHY = Why(Reason.INSULT)
+
+
+@pytest.fixture
+def max_() -> User:
+    return somebody("Max")
+
+
+@pytest.fixture
+def juve() -> User:
+    return moderator()
+
+
+def muted(by: User, person: User) -> Act:
+    return acts.mute(by, person, timezone.now() + timedelta(days=1), WHY)
+
+
+def test_a_granted_appeal_undoes_the_act_and_says_so(juve: User, max_: User) -> None:
+    waiting = appeals.appeal(muted(juve, max_), max_, "It was a joke.")
+    appeals.decide(waiting, moderator("Lupin"), granted=True, answer="True.")
+    max_.refresh_from_db()
+    assert not max_.is_muted
+    assert Letter.objects.filter(person=max_, kind="undone", words="True.").exists()
+
+
+def test_a_refused_appeal_changes_nothing_and_says_so(juve: User, max_: User) -> None:
+    waiting = appeals.appeal(muted(juve, max_), max_, "It was a joke.")
+    appeals.decide(waiting, moderator("Lupin"), granted=False, answer="It was not.")
+    max_.refresh_from_db()
+    assert max_.is_muted
+    assert Letter.objects.filter(person=max_, kind="refused").exists()
+
+
+def test_whoever_acted_does_not_decide_and_nobody_decides_twice(juve: User, max_: User) -> None:
+    waiting = appeals.appeal(muted(juve, max_), max_, "It was a joke.")
+    with pytest.raises(ValidationError) as raised:
+        appeals.decide(waiting, juve, granted=False)
+    assert raised.value.code == "own_act"
+    lupin = moderator("Lupin")
+    appeals.decide(waiting, lupin, granted=False)
+    with pytest.raises(ValidationError) as raised:
+        appeals.decide(waiting, lupin, granted=True)
+    assert raised.value.code == "appeal_decided"
+
+
+def test_one_appeals_once_and_only_for_oneself(juve: User, max_: User) -> None:
+    act = muted(juve, max_)
+    for person in (somebody("Irma Vep"), juve):
+        with pytest.raises(ValidationError):
+            appeals.appeal(act, person, "Please.")
+    appeals.appeal(act, max_, "Please.")
+    with pytest.raises(ValidationError):
+        appeals.appeal(Act.objects.get(pk=act.pk), max_, "Please!")
+
+
+def test_an_appeal_goes_through_the_pages(juve: User, max_: User) -> None:
+    act = muted(juve, max_)
+    page = client_of(max_)
+    assert f"/letters/{act.pk}/appeal/" in page.get("/letters/").content.decode()
+    assert page.post(f"/letters/{act.pk}/appeal/", {"words": "It was a joke."}).status_code == 302
+    waiting = Appeal.objects.get()
+    own, other = client_of(juve), client_of(moderator("Lupin"))
+    assert "Another moderator decides" in own.get("/moderation/appeals/").content.decode()
+    assert "It was a joke." in other.get("/moderation/appeals/").content.decode()
+    other.post(f"/moderation/appeals/{waiting.pk}/", {"granted": "yes", "answer": "True."})
+    max_.refresh_from_db()
+    assert not max_.is_muted
+    assert client_of(somebody("Irma Vep")).get(f"/letters/{act.pk}/appeal/").status_code == 404
+
+
+def test_who_is_suspended_reads_and_appeals_after_proving_who_they_are(juve: User, max_: User, client: Client) -> None:
+    act = acts.suspend(juve, max_, timezone.now() + timedelta(days=1), WHY)
+    assert client.get("/letters/").status_code == 302
+    client.post("/account/sign-in/", {"login": "Max", "password": "ten black gloves"})
+    assert "/letters/" in client.get("/account/suspended/").content.decode()
+    assert "suspended" in client.get("/letters/").content.decode()
+    assert client.post(f"/letters/{act.pk}/appeal/", {"words": "Please."}).status_code == 302
+    assert Appeal.objects.get().act == act
+    assert client.get("/account/").status_code == 302

@@ -1,0 +1,242 @@
+"""Reports gather in one case a person; the queue is worked on by one moderator a case, who has no side in it."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import connections
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import log, sweep
+from games.models import Case, Game, Letter, Message, Reason, Report
+from games.moderation import cases, reports
+from games.moderation.reports import Moment
+from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def irma() -> User:
+    return somebody("Irma Vep")
+
+
+@pytest.fixture
+def max_() -> User:
+    return somebody("Max")
+
+
+@pytest.fixture
+def juve() -> User:
+    return moderator()
+
+
+def code(raised: pytest.ExceptionInfo[ValidationError]) -> str | None:
+    return raised.value.code
+
+
+def test_reports_about_one_person_gather_in_one_case(irma: User, max_: User) -> None:
+    fandor = somebody("Fandor")
+    first, second = reported(irma, max_), reported(fandor, max_, Reason.CHEATING)
+    assert first.case == second.case
+    assert reported(irma, fandor).case != first.case
+
+
+def test_the_moment_of_the_game_comes_along_by_itself(irma: User, max_: User) -> None:
+    game = game_of(irma, max_)
+    sweep.wake(game.pk)
+    assert reported(irma, max_, game=game).seq == len(log.since(game.pk, 0).lines) == 1
+
+
+def test_a_reported_message_is_kept_as_it_was_said(irma: User, max_: User) -> None:
+    message = Message.objects.create(channel="g-x", audience="players", author=max_, words="You fool")
+    report = reports.file_report(irma, max_, Reason.INSULT, moment=Moment(message=message))
+    message.delete()
+    assert report.said == "You fool"
+
+
+def test_the_gravest_comes_first_and_of_equals_the_oldest(irma: User, max_: User) -> None:
+    others = [somebody(f"Apache {number}") for number in range(3)]
+    reported(irma, others[0], Reason.STALLING)
+    reported(irma, others[1], Reason.STALLING)
+    reported(irma, others[2], Reason.THREAT)
+    assert [case.about for case in cases.queue()] == [others[2], others[0], others[1]]
+
+
+def test_whoever_is_in_a_running_game_with_it_waits_less(irma: User, max_: User) -> None:
+    assert reported(irma, max_, game=game_of(irma, max_)).case.urgency == reports.WEIGHT["insult"] + reports.LIVE
+
+
+def test_many_who_say_the_same_count_more_than_one_who_says_it_often(irma: User, max_: User) -> None:
+    for _ in range(3):
+        case = reported(irma, max_, game=None if _ == 0 else _ended(irma, max_)).case
+    alone = Case.objects.get(pk=case.pk).urgency
+    assert alone == reports.WEIGHT["insult"]
+    reported(somebody("Fandor"), max_)
+    assert Case.objects.get(pk=case.pk).urgency > alone
+
+
+def _ended(*people: User) -> Game:
+    game = game_of(*people)
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now())
+    game.refresh_from_db()
+    return game
+
+
+def test_nobody_reports_themselves_or_the_same_twice(irma: User, max_: User) -> None:
+    with pytest.raises(ValidationError) as raised:
+        reported(irma, irma)
+    assert code(raised) == "report_yourself"
+    reported(irma, max_)
+    with pytest.raises(ValidationError) as raised:
+        reported(irma, max_)
+    assert code(raised) == "reported_already"
+    assert Report.objects.count() == 1
+
+
+def test_a_day_has_its_number_of_reports(irma: User) -> None:
+    for number in range(reports.MOST_A_DAY):
+        reported(irma, somebody(f"Apache {number}"))
+    with pytest.raises(ValidationError) as raised:
+        reported(irma, somebody("One more"))
+    assert code(raised) == "report_flood"
+
+
+# The queue ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_case_is_one_moderators_until_it_is_given_back_or_left_lying(irma: User, max_: User, juve: User) -> None:
+    case, other = reported(irma, max_).case, moderator("Lupin")
+    cases.claim(case, juve)
+    with pytest.raises(ValidationError) as raised:
+        cases.claim(case, other)
+    assert code(raised) == "case_taken"
+    Case.objects.update(claimed_at=timezone.now() - cases.CLAIMED_FOR - timedelta(seconds=1))
+    assert cases.claim(case, other).claimed_by == other
+    cases.release(case, other)
+    assert cases.claim(case, juve).claimed_by == juve
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_claim_a_case_at_once_one_gets_it() -> None:
+    case = reported(somebody("Irma Vep"), somebody("Max")).case
+    watch = [moderator(f"Inspector {number}") for number in range(6)]
+
+    def try_to(one: User) -> bool:
+        try:
+            cases.claim(case, one)
+        except ValidationError:
+            return False
+        finally:
+            connections.close_all()
+        return True
+
+    with ThreadPoolExecutor(len(watch)) as pool:
+        assert sum(pool.map(try_to, watch)) == 1
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_reports_of_one_moment_find_one_case() -> None:
+    about = somebody("Max")
+    reporters = [somebody(f"Witness {number}") for number in range(6)]
+
+    def report(one: User) -> None:
+        try:
+            reported(one, about)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(reporters)) as pool:
+        list(pool.map(report, reporters))
+    assert Case.objects.get().reports.count() == 6
+
+
+def test_who_sat_at_the_table_or_has_a_side_decides_nothing(irma: User, max_: User, juve: User) -> None:
+    at_the_table = reported(irma, max_, game=game_of(irma, max_, juve)).case
+    about_a_moderator = reported(irma, juve).case
+    own = reported(juve, irma).case
+    for case in (at_the_table, about_a_moderator, own):
+        with pytest.raises(ValidationError) as raised:
+            cases.claim(case, juve)
+        assert code(raised) == "involved"
+
+
+# The decision ---------------------------------------------------------------------------------------------------------
+
+
+def test_everybody_who_reported_hears_once_that_it_was_decided(irma: User, max_: User, juve: User) -> None:
+    reported(irma, max_)
+    case = cases.claim(reported(irma, max_, game=_ended(irma, max_)).case, juve)
+    cases.decide(case, juve, Case.Outcome.ACTED)
+    assert Letter.objects.get().person == irma
+    assert set(Report.objects.values_list("verdict", flat=True)) == {"acted"}
+    assert reported(irma, max_).case != case
+
+
+def test_only_whoever_works_on_a_case_decides_it_and_once(irma: User, max_: User, juve: User) -> None:
+    case = reported(irma, max_).case
+    with pytest.raises(ValidationError) as raised:
+        cases.decide(case, juve, Case.Outcome.ACTED)
+    assert code(raised) == "not_claimed"
+    cases.claim(case, juve)
+    cases.decide(case, juve, Case.Outcome.UNFOUNDED)
+    with pytest.raises(ValidationError) as raised:
+        cases.decide(case, juve, Case.Outcome.ACTED)
+    assert code(raised) == "case_decided"
+
+
+def test_false_reports_count_until_nobody_listens(irma: User, max_: User, juve: User) -> None:
+    for number in range(reports.MOST_ABUSIVE):
+        case = cases.claim(reported(irma, somebody(f"Apache {number}")).case, juve)
+        cases.decide(case, juve, Case.Outcome.ABUSIVE)
+    with pytest.raises(ValidationError) as raised:
+        reported(irma, max_)
+    assert code(raised) == "report_barred"
+
+
+# The pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_filed_on_its_page_and_the_person_is_not_told_by_whom(irma: User, max_: User, juve: User) -> None:
+    page = client_of(irma)
+    address = f"/report/{max_.pk}/?game={game_of(irma, max_).code}"
+    assert "Report Max" in page.get(address).content.decode()
+    assert page.post(address, {"reason": "threat", "words": "He knows where I live."}).status_code == 302
+    assert page.post(address, {"reason": "threat"}).status_code == 422
+    assert Report.objects.get().game is not None
+    waiting = client_of(juve).get("/moderation/").content.decode()
+    assert "Max" in waiting
+    assert "Irma Vep" not in client_of(max_).get("/letters/").content.decode().partition("<main")[2]
+
+
+def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, juve: User) -> None:
+    case, page = reported(irma, max_).case, client_of(juve)
+    assert page.post(f"/moderation/cases/{case.pk}/claim/").status_code == 302
+    shown = page.get(f"/moderation/cases/{case.pk}/").content.decode()
+    assert "He shouts." in shown
+    answer = page.post(f"/moderation/cases/{case.pk}/act/", {"what": "mute", "hours": "24", "reason": "insult"})
+    assert answer.status_code == 302
+    max_.refresh_from_db()
+    assert max_.is_muted
+    page.post(f"/moderation/cases/{case.pk}/decide/", {"outcome": "acted"})
+    assert not cases.queue().exists()
+    assert "Your report has been looked at" in client_of(irma).get("/letters/").content.decode()
+
+
+def test_another_moderators_case_is_refused_without_a_change(irma: User, max_: User, juve: User) -> None:
+    case = cases.claim(reported(irma, max_).case, juve)
+    page = client_of(moderator("Lupin"))
+    answer = page.post(f"/moderation/cases/{case.pk}/act/", {"what": "mute", "hours": "24", "reason": "insult"})
+    assert answer.status_code == 422
+    assert "Another moderator works on this case" in answer.content.decode()
+    max_.refresh_from_db()
+    assert not max_.is_muted
+
+
+def test_a_visitor_signs_in_before_reporting(max_: User, client: Client) -> None:
+    assert client.get(f"/report/{max_.pk}/").status_code == 302
