@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from games.views import game, lobby, moderators, reports
+from games.views import game, lobby, moderators, reports, talk
 
 app_name = "games"
 urlpatterns = [
@@ -11,6 +11,9 @@ urlpatterns = [
     path("play/bots/", lobby.play_against_bots, name="play_against_bots"),
     path("games/<slug:code>/", game.game, name="game"),
     path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
+    path("talk/<slug:channel>/", talk.talk, name="talk"),
+    path("talk/<slug:channel>/switch/", talk.switch, name="talk_switch"),
+    path("people/<int:pk>/ignore/", talk.ignore, name="ignore"),
     path("report/<int:pk>/", reports.report, name="report"),
     path("letters/", reports.letter_list, name="letters"),
     path("letters/<int:pk>/appeal/", reports.appeal, name="appeal"),

@@ -11,6 +11,7 @@ LEVELS: list[list[str]] = [
     ["midnight"],
     [
         "games.consumers",
+        "games.talking",
         "games.views",
         "games.tasks",
         "games.admin",

@@ -1,0 +1,153 @@
+"""Talk beside the board: ready sentences that everybody reads in their language, and words from accounts that may.
+
+A channel belongs to one game or room; in it players and watchers speak apart, so that nobody helps from outside.
+Whoever has it open hears the doorbell ring and fetches what is new: nothing that was said travels with the ring.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from redis import RedisError
+
+from accounts.models import User
+from games.models import Game, Ignored, Message, Seat
+
+PRESETS: dict[str, str | Promise] = {
+    "hello": _("Good evening!"),
+    "luck": _("Good luck!"),
+    "moment": _("One moment, please."),
+    "ready": _("I am ready."),
+    "nice": _("Nicely done!"),
+    "ouch": _("Ouch!"),
+    "thanks": _("Thank you!"),
+    "sorry": _("Sorry!"),
+    "game": _("Good game!"),
+    "again": _("Another one?"),
+}
+SHOWN = 60
+# So many things within so long, and not the same words again so soon.
+MOST, WITHIN = 5, timedelta(seconds=10)
+SAME_AGAIN = timedelta(seconds=30)
+LINK = re.compile(
+    r"https?:|www\.|[\w-]+\s*\.\s*(?:com|net|org|io|gg|me|tv|ru|fr|de|it|es|pt|eu|info|biz|xyz|link|app)\b", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where somebody stands in a channel: what they may read and to whom they speak."""
+
+    channel: str
+    audience: Message.Audience
+    game: Game | None = None
+
+    @property
+    def group(self) -> str:
+        return f"talk.{self.channel}.{self.audience}"
+
+
+def channel_of(game: Game) -> str:
+    return f"g-{game.code}"
+
+
+def place_of(channel: str, person_id: int | None) -> Place | None:
+    """Where this person stands in that channel; None where there is none."""
+    kind, _dash, code = channel.partition("-")
+    game = Game.objects.filter(code=code).first() if kind == "g" else None
+    if game is None:
+        return None
+    plays = person_id is not None and Seat.objects.filter(game=game, user=person_id).exists()
+    return Place(channel, Message.Audience.PLAYERS if plays else Message.Audience.WATCHERS, game)
+
+
+def may_write_freely(person: User) -> bool:
+    """Whether this person may say more than the ready sentences."""
+    return not person.is_guest and not person.is_muted
+
+
+def say(person: User, place: Place, *, preset: str = "", words: str = "") -> Message:
+    """Say something; ValidationError where it is held back."""
+    words = " ".join(words.split())
+    _refuse(person, preset, words)
+    message = Message.objects.create(
+        channel=place.channel, audience=place.audience, author=person, preset=preset, words="" if preset else words
+    )
+    transaction.on_commit(lambda: ring(place), robust=True)
+    return message
+
+
+def _refuse(person: User, preset: str, words: str) -> None:
+    if not person.chat:
+        raise ValidationError(_("You have turned the chat off."), code="chat_off")
+    if preset and preset not in PRESETS:
+        raise ValidationError(_("There is no such sentence."), code="no_preset")
+    if not preset and not words:
+        raise ValidationError(_("Say something."), code="no_words")
+    if not preset and person.is_guest:
+        raise ValidationError(_("Guests have the ready sentences. Keep your account to write."), code="chat_guest")
+    if not preset and person.is_muted:
+        raise ValidationError(_("You are muted. The ready sentences stay yours."), code="chat_muted")
+    if LINK.search(words):
+        raise ValidationError(_("Links are held back here."), code="chat_link")
+    now, own = timezone.now(), Message.objects.filter(author=person)
+    if own.filter(at__gt=now - WITHIN).count() >= MOST:
+        raise ValidationError(_("Too fast. Take a breath."), code="chat_flood")
+    if own.filter(at__gt=now - SAME_AGAIN, preset=preset, words=words).exists():
+        raise ValidationError(_("You have just said that."), code="chat_again")
+
+
+def read(place: Place, person: User | None) -> list[Message]:
+    """The last things said there that this person may and wants to read, the oldest first."""
+    said = Message.objects.filter(channel=place.channel, audience=place.audience, hidden=False)
+    if person is not None:
+        said = said.exclude(author__in=Ignored.objects.filter(person=person).values("other"))
+    return list(said.select_related("author").order_by("-id")[:SHOWN])[::-1]
+
+
+def text(message: Message) -> str | Promise:
+    return PRESETS.get(message.preset, message.preset) if message.preset else message.words
+
+
+def ring(place: Place) -> None:
+    """Tell whoever has the channel open that there is something; a ring may be lost."""
+    layer = get_channel_layer()
+    if layer is not None:
+        try:
+            async_to_sync(layer.group_send)(place.group, {"type": "rung"})
+        except (RedisError, OSError):
+            return
+
+
+# Not hearing somebody -------------------------------------------------------------------------------------------------
+
+
+def ignore(person: User, other: User, *, blocked: bool = False) -> None:
+    """Read nothing of theirs any more; blocked, they do not come to one's rooms either."""
+    if person.pk != other.pk:
+        Ignored.objects.update_or_create(person=person, other=other, defaults={"blocked": blocked})
+
+
+def hear(person: User, other: User) -> None:
+    """The other way round."""
+    Ignored.objects.filter(person=person, other=other).delete()
+
+
+def is_blocked(person: User, other: User) -> bool:
+    """Whether one of the two has blocked the other."""
+    both = Q(person=person, other=other) | Q(person=other, other=person)
+    return Ignored.objects.filter(both, blocked=True).exists()
+
+
+def switch(person: User, on: bool) -> None:
+    """Turn one's chat on or off."""
+    User.objects.filter(pk=person.pk).update(chat=on)
+    person.chat = on

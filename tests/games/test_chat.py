@@ -1,0 +1,200 @@
+"""Talk: ready sentences for everybody, words for who may, players and watchers apart, nobody has to hear anybody."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+import pytest_asyncio
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.utils import timezone
+
+from accounts import moderation
+from accounts.models import User
+from games import chat
+from games.models import Game, Message, Reason
+from games.moderation import acts
+from games.moderation.acts import Why
+from midnight.asgi import application
+from tests.games.night_watch import client_of, game_of, moderator, somebody
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def irma() -> User:
+    return somebody("Irma Vep")
+
+
+@pytest.fixture
+def max_() -> User:
+    return somebody("Max")
+
+
+@pytest.fixture
+def game(irma: User, max_: User) -> Game:
+    return game_of(irma, max_)
+
+
+def at(game: Game, person: User) -> chat.Place:
+    place = chat.place_of(chat.channel_of(game), person.pk)
+    assert place is not None
+    return place
+
+
+def words_of(game: Game, person: User) -> list[str]:
+    return [str(chat.text(message)) for message in chat.read(at(game, person), person)]
+
+
+def refused(person: User, game: Game, **said: str) -> str | None:
+    with pytest.raises(ValidationError) as raised:
+        chat.say(person, at(game, person), **said)
+    return raised.value.code
+
+
+def test_players_hear_each_other_and_watchers_do_not(game: Game, irma: User, max_: User) -> None:
+    watcher = somebody("Fandor")
+    chat.say(irma, at(game, irma), words="The safe is open")
+    chat.say(watcher, at(game, watcher), words="Take the left one")
+    assert words_of(game, max_) == ["The safe is open"]
+    assert words_of(game, watcher) == ["Take the left one"]
+
+
+def test_guests_and_who_is_muted_have_the_ready_sentences(game: Game, irma: User) -> None:
+    guest = User.objects.create_guest()
+    moderation.mute(irma, timezone.now() + timedelta(hours=1), by="Juve")
+    for person, code in ((guest, "chat_guest"), (irma, "chat_muted")):
+        assert refused(person, game, words="Hello there") == code
+        chat.say(person, at(game, person), preset="hello")
+
+
+@pytest.mark.parametrize(
+    "words", ["https://x.y", "look at www.best-site", "buy at cheap-gold.com now", "cheap . net", "HTTP:something"]
+)
+def test_links_are_held_back(words: str, game: Game, irma: User) -> None:
+    assert refused(irma, game, words=words) == "chat_link"
+
+
+def test_a_sentence_with_a_full_stop_is_no_link(game: Game, irma: User) -> None:
+    chat.say(irma, at(game, irma), words="Well played.That was close.")
+
+
+def test_floods_and_echoes_are_held_back(game: Game, irma: User) -> None:
+    chat.say(irma, at(game, irma), words="Hey")
+    assert refused(irma, game, words=" Hey ") == "chat_again"
+    for number in range(chat.MOST - 1):
+        chat.say(irma, at(game, irma), words=f"Hey {number}")
+    assert refused(irma, game, words="And one") == "chat_flood"
+    Message.objects.update(at=timezone.now() - timedelta(minutes=1))
+    chat.say(irma, at(game, irma), words="Hey")
+
+
+def test_what_is_empty_or_no_sentence_of_ours_is_not_said(game: Game, irma: User) -> None:
+    assert refused(irma, game, words="  ") == "no_words"
+    assert refused(irma, game, preset="boo") == "no_preset"
+
+
+def test_who_is_ignored_is_not_read_until_one_hears_them_again(game: Game, irma: User, max_: User) -> None:
+    chat.say(max_, at(game, max_), words="You fool")
+    chat.ignore(irma, max_)
+    assert words_of(game, irma) == []
+    assert not chat.is_blocked(irma, max_)
+    chat.ignore(irma, max_, blocked=True)
+    assert chat.is_blocked(max_, irma)
+    chat.hear(irma, max_)
+    assert words_of(game, irma) == ["You fool"]
+
+
+def test_what_a_moderator_hid_is_gone_for_everybody(game: Game, irma: User, max_: User) -> None:
+    message = chat.say(max_, at(game, max_), words="You fool")
+    acts.hide(moderator(), message, Why(Reason.INSULT))
+    assert words_of(game, irma) == words_of(game, max_) == []
+
+
+# The panel ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_panel_shows_what_was_said_and_takes_what_one_says(game: Game, irma: User, max_: User) -> None:
+    address = f"/talk/{chat.channel_of(game)}/"
+    page = client_of(irma)
+    assert page.post(address, {"words": "<b>Hey</b>"}).status_code == 200
+    assert "&lt;b&gt;Hey&lt;/b&gt;" in client_of(max_).get(address).content.decode()
+    answer = page.post(address, {"words": "www.x"})
+    assert answer.status_code == 422
+    assert "Links are held back" in answer.content.decode()
+
+
+def test_the_chat_is_off_for_who_wants_it_off(game: Game, irma: User, max_: User) -> None:
+    address = f"/talk/{chat.channel_of(game)}/"
+    chat.say(max_, at(game, max_), words="Hey")
+    page = client_of(irma)
+    assert "Hey" not in page.post(address + "switch/", {"on": "no"}).content.decode()
+    assert page.post(address, {"words": "Hello"}).status_code == 422
+    assert "Hey" in page.post(address + "switch/", {"on": "yes"}).content.decode()
+
+
+def test_a_visitor_reads_what_watchers_say_and_says_nothing(game: Game, client: Client) -> None:
+    address = f"/talk/{chat.channel_of(game)}/"
+    assert "Sign in to speak" in client.get(address).content.decode()
+    assert client.post(address, {"preset": "hello"}).status_code == 403
+    assert client.get("/talk/g-nowhere/").status_code == 404
+
+
+def test_somebody_is_muted_and_heard_again_from_the_panel(game: Game, irma: User, max_: User) -> None:
+    page, channel = client_of(irma), chat.channel_of(game)
+    assert "not heard" in page.post(f"/people/{max_.pk}/ignore/", {"how": "mute", "channel": channel}).content.decode()
+    shown = page.post(f"/people/{max_.pk}/ignore/", {"how": "hear", "channel": channel}).content.decode()
+    assert "not heard" not in shown
+
+
+# The doorbell ---------------------------------------------------------------------------------------------------------
+
+
+@pytest_asyncio.fixture
+async def layer(transactional_db: None) -> AsyncIterator[None]:
+    yield
+    await get_channel_layer().flush()  # type: ignore[union-attr]
+
+
+async def listening(person: User, channel: str) -> WebsocketCommunicator:
+    client = await sync_to_async(client_of)(person)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    headers = [(b"cookie", cookie.encode()), (b"origin", settings.SITE_URL.encode())]
+    socket = WebsocketCommunicator(application, f"/ws/1/talk/{channel}", headers=headers)
+    assert (await socket.connect())[0]
+    return socket
+
+
+async def test_a_page_hears_the_bell_of_its_own_side_and_no_word_of_it(layer: None) -> None:
+    irma, max_, watcher = [await sync_to_async(somebody)(name) for name in ("Irma Vep", "Max", "Fandor")]
+    game = await sync_to_async(game_of)(irma, max_)
+    channel = chat.channel_of(game)
+    player, outside = await listening(max_, channel), await listening(watcher, channel)
+    place = await sync_to_async(at)(game, irma)
+    await sync_to_async(chat.say)(irma, place, words="Hey")
+    assert await player.receive_from(timeout=5) == '{"type":"rung"}'
+    assert await outside.receive_nothing(timeout=0.3)
+    for socket in (player, outside):
+        await socket.disconnect()
+
+
+async def test_the_bell_falls_silent_with_the_session(layer: None) -> None:
+    irma, max_ = [await sync_to_async(somebody)(name) for name in ("Irma Vep", "Max")]
+    game = await sync_to_async(game_of)(irma, max_)
+    socket = await listening(max_, chat.channel_of(game))
+    await sync_to_async(moderation.suspend)(max_, timezone.now() + timedelta(days=1), by="Juve")
+    closed = await socket.receive_output(timeout=5)
+    assert (closed["type"], closed["code"]) == ("websocket.close", 4401)
+
+
+async def test_a_channel_that_is_none_is_closed_and_a_word_from_a_page_too(layer: None) -> None:
+    irma, max_ = [await sync_to_async(somebody)(name) for name in ("Irma Vep", "Max")]
+    game = await sync_to_async(game_of)(irma, max_)
+    assert (await (await listening(irma, "g-nowhere")).receive_output(timeout=5))["code"] == 4404
+    socket = await listening(irma, chat.channel_of(game))
+    await socket.send_to("hello")
+    assert (await socket.receive_output(timeout=5))["code"] == 4400
