@@ -8,10 +8,11 @@ reads. Locks are taken in the order of game ids.
 
 import asyncio
 import contextlib
+import json
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# How a seat left, by who made it leave.
+CONDUCT = {"player": "left", "clock": "missed", "staff": "removed"}
 # What one transaction takes at most: a slow disk then delays a batch, not everybody.
 BATCH = 200
 
@@ -53,6 +56,20 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """What a game's last line means for its row and its seats.
+
+    `ladder` is where a ranked game counts, `standings` each seat's place and points in the order of the seats; a void
+    game has no places.
+    """
+
+    reason: str
+    rounds: int
+    ladder: str | None
+    standings: tuple[tuple[int | None, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Append:
     """What one decision writes, all or nothing: lines after `head`, and what the game's row says from then on."""
 
@@ -63,6 +80,7 @@ class Append:
     wake_at: int | None
     started_ms: int | None = None
     ended_ms: int | None = None
+    ending: Ending | None = None
 
 
 def write(appends: Sequence[Append]) -> set[int]:
@@ -83,6 +101,8 @@ def write(appends: Sequence[Append]) -> set[int]:
             "INSERT INTO games_event (game_id, seq, at, body, seat, command_id) VALUES (%s, %s, %s, %s, %s, %s)",
             [(a.game_id, x.seq, x.at, x.body, x.seat, x.command_id) for a in fitting for x in a.lines],
         )
+        if endings := {a.game_id: a.ending for a in fitting if a.ending is not None}:
+            _finish(cursor, endings)
     return {append.game_id for append in ordered} - {append.game_id for append in fitting}
 
 
@@ -93,6 +113,59 @@ def _heads(cursor: CursorWrapper, game_ids: Iterable[int]) -> dict[int, int]:
     lock = " ORDER BY id FOR UPDATE" if connection.features.has_select_for_update else ""
     cursor.execute(f"SELECT id, head FROM games_game WHERE ended IS NULL AND id IN ({marks}){lock}", ids)
     return dict(cursor.fetchall())
+
+
+def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
+    """Store how these games ended: no game is over without its result."""
+    numbers = _finish_numbers(cursor, endings)
+    for game_id, ending in endings.items():
+        lost_ms, conduct = _faults_and_conduct(cursor, game_id)
+        cursor.execute(
+            "UPDATE games_game SET reason = %s, rounds = %s, lost_ms = %s, finish_seq = %s WHERE id = %s",
+            [ending.reason, ending.rounds, lost_ms, numbers.get(game_id), game_id],
+        )
+        cursor.executemany(
+            "UPDATE games_seat SET place = %s, points = %s, conduct = %s WHERE game_id = %s AND number = %s",
+            [
+                (place, points, conduct.get(seat, "finished"), game_id, seat)
+                for seat, (place, points) in enumerate(ending.standings)
+            ],
+        )
+
+
+def _finish_numbers(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> dict[int, int]:
+    """The next numbers of each ladder; its counter is locked until the transaction ends, so they appear in order."""
+    ladders: dict[str, list[int]] = {}
+    for game_id, ending in endings.items():
+        if ending.ladder is not None:
+            ladders.setdefault(ending.ladder, []).append(game_id)
+    numbers: dict[int, int] = {}
+    for ladder, game_ids in sorted(ladders.items()):
+        cursor.execute(
+            "INSERT INTO games_finish (ladder, last) VALUES (%s, %s)"
+            " ON CONFLICT (ladder) DO UPDATE SET last = games_finish.last + excluded.last RETURNING last",
+            [ladder, len(game_ids)],
+        )
+        last = int(cursor.fetchone()[0])
+        numbers.update(zip(game_ids, range(last - len(game_ids) + 1, last + 1), strict=True))
+    return numbers
+
+
+def _faults_and_conduct(cursor: CursorWrapper, game_id: int) -> tuple[int, dict[int, str]]:
+    """For how long nobody looked after the game, and how the seats left that did not stay to its end."""
+    cursor.execute(
+        "SELECT body FROM games_event WHERE game_id = %s AND (body LIKE %s OR body LIKE %s)",
+        [game_id, '%"resumed"%', '%"abandoned"%'],
+    )
+    lost_ms, conduct = 0, {}
+    # More lines than these have the words in them.
+    for (body,) in cursor.fetchall():
+        event = json.loads(body)
+        if event["type"] == "resumed":
+            lost_ms += event["lost_ms"]
+        elif event["type"] == "abandoned":
+            conduct[event["seat"]] = CONDUCT[event["by"]]
+    return lost_ms, conduct
 
 
 def _moment(ms: int | None) -> str | datetime | None:

@@ -76,4 +76,19 @@ def append_of(
         wake_at=None if wake_at is None else started_ms + wake_at,
         started_ms=started_ms,
         ended_ms=now if after.phase == "over" else None,
+        ending=ending_of(after),
+    )
+
+
+def ending_of(state: State) -> log.Ending | None:
+    """What the log stores of the result, in the transaction of the last event; None while the game runs."""
+    result = rules.result(state)
+    if result is None:
+        return None
+    places = {seat: place for place, seat in enumerate(result.ranking, start=1)}
+    return log.Ending(
+        reason=result.reason,
+        rounds=rules.full_rounds(state),
+        ladder=state.terms.pace if state.terms.ranked else None,
+        standings=tuple((places.get(score.seat), score.total) for score in result.scores),
     )

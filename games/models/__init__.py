@@ -1,7 +1,7 @@
 """What is kept: games with their seats and their log, and the processes that look after them."""
 
 from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, What
-from games.models.play import Event, Game, Seat, Server, new_code
+from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.talk import Ignored, Message
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Appeal",
     "Case",
     "Event",
+    "Finish",
     "Game",
     "Ignored",
     "Letter",

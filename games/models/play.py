@@ -61,9 +61,16 @@ class Game(models.Model):
     kept_by = models.ForeignKey(Server, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     ended = models.DateTimeField(null=True, db_index=True)
 
+    # How it ended, written with its last event. Ranked games of a pace are numbered in the order of their ends.
+    reason = models.CharField(max_length=16, blank=True)
+    rounds = models.PositiveSmallIntegerField(default=0)
+    lost_ms = models.BigIntegerField(default=0)
+    finish_seq = models.BigIntegerField(null=True)
+
     class Meta:
         verbose_name = _("game")
         verbose_name_plural = _("games")
+        constraints = [models.UniqueConstraint(fields=["pace", "finish_seq"], name="one_finish_a_number")]
         indexes = [
             models.Index(F("wake_at"), name="game_due", condition=Q(ended=None)),
             models.Index(F("kept_by"), name="game_kept", condition=Q(ended=None)),
@@ -80,6 +87,12 @@ class Seat(models.Model):
         HUMAN = "human", _("human")
         BOT = "bot", _("bot")
 
+    class Conduct(models.TextChoices):
+        FINISHED = "finished", _("stayed to the end")
+        LEFT = "left", _("left the game")
+        MISSED = "missed", _("missed rounds")
+        REMOVED = "removed", _("removed by staff")
+
     game = models.ForeignKey(Game, models.CASCADE, related_name="seats")
     number = models.PositiveSmallIntegerField()
     kind = models.CharField(max_length=5, choices=Kind)
@@ -90,6 +103,11 @@ class Seat(models.Model):
     program = models.BooleanField(default=False)
     # Fixed once: by the player's page, or by the game's start without it.
     nonce = models.BinaryField(max_length=16, null=True)
+
+    # How it ended here, written with the game's last event; a void game has no places.
+    place = models.PositiveSmallIntegerField(null=True)
+    points = models.PositiveSmallIntegerField(null=True)
+    conduct = models.CharField(max_length=8, choices=Conduct, blank=True)
 
     class Meta:
         verbose_name = _("seat")
@@ -102,6 +120,20 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id}/{self.number}"
+
+
+class Finish(models.Model):
+    """How many games of a ladder have ended: the number of the last one."""
+
+    ladder = models.CharField(max_length=8, primary_key=True, choices=Game.Pace)
+    last = models.BigIntegerField()
+
+    class Meta:
+        verbose_name = _("finish")
+        verbose_name_plural = _("finishes")
+
+    def __str__(self) -> str:
+        return f"{self.ladder}:{self.last}"
 
 
 class Event(models.Model):

@@ -8,7 +8,7 @@ Time is handed in: `at` is whole milliseconds since the first event and never fa
 from .clock import wake_at
 from .errors import Malformed, Refused
 from .play import apply, decide, legal, remove, replay, resume, setup, tick, void
-from .scoring import Result, Score, result, score
+from .scoring import Result, Score, full_rounds, result, score
 from .sight import sight, sight_of_event, sight_of_moment
 from .state import State, blank
 from .terms import Terms
@@ -23,6 +23,7 @@ __all__ = [
     "apply",
     "blank",
     "decide",
+    "full_rounds",
     "legal",
     "remove",
     "replay",

@@ -75,6 +75,12 @@ def result(state: State) -> Result | None:
     return Result(state.reason, ranking, scores)
 
 
+def full_rounds(state: State) -> int:
+    """How many rounds were played from their search to the end of their exchange."""
+    in_exchange = all(player.token is not None for player in state.players)
+    return state.round if in_exchange and state.exchange.turn is None else max(0, state.round - 1)
+
+
 def _ranking(state: State, scores: tuple[Score, ...]) -> tuple[int, ...]:
     """Who stayed, by points, then by the last tokens (R7.4); then who left, the later the better (R8.8)."""
     order = state.exchange.order

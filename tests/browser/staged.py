@@ -7,7 +7,7 @@ from dataclasses import replace
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from games import log, opening, rules, servers
+from games import log, opening, rules, servers, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.models import Game
 from games.opening import NewSeat, open_game
@@ -101,6 +101,7 @@ def _write(game: Game, play: SelfPlay) -> None:
                 wake_at=None if wakes is None else started + wakes,
                 started_ms=started,
                 ended_ms=now if play.state.phase == "over" else None,
+                ending=steps.ending_of(play.state),
             )
         ]
     )
