@@ -12,19 +12,20 @@ for the length of one write.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from games import log, opening, rules, servers
 from games.bot_hands import BotHands
+from games.course import Course, Deed
 from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
 from games.opening import Opened
 from games.rules import State
 from games.rules.commands import Command, Ready
-from games.rules.events import Event, RoundStarted
-from games.steps import append_of, clock_steps, first_steps, lines_of, read, steps_of
+from games.steps import clock_steps, first_steps, steps_of
+from games.turns import Turns
 
 if TYPE_CHECKING:
     from games.tables import Tables
@@ -37,8 +38,6 @@ MOST_TRIES = 20
 AGAIN_MS = 250
 CLOSE_SECONDS = 3.0
 NOBODY: Mapping[Page, str] = {}
-# A page that is behind by more than this gets the whole sight, which is shorter.
-KEPT_STEPS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,85 +50,60 @@ class Asked:
     command_id: str = ""
 
 
-class Table:
-    """One game in this process."""
+class Table(Course):
+    """One game in this process: its course, and the pages that look at it."""
 
     def __init__(self, tables: "Tables", opened: Opened) -> None:
-        self.tables = tables
-        self.opened = opened
-        self.state: State | None = None
-        self.started_ms: int | None = None
+        super().__init__(tables, opened)
         self.pages: set[Page] = set()
-        self._steps: list[Step] = []
-        # What happened in this round, for the page's log in words.
-        self.this_round: list[Event] = []
-        self._known: dict[tuple[int, str], int] = {}
         self.idle_since: float | None = None
-        self._kept_by: int | None = None
-        self._doubtful = False
         self._left_alone_ms = 0
         self._timer: asyncio.TimerHandle | None = None
         self._asked: list[Asked] = []
-        self._jobs: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
-        self._busy = False
         self._bots: BotHands | None = None
-        self._worker = asyncio.create_task(self._work())
-
-    @property
-    def head(self) -> int:
-        return 0 if self.state is None else self.state.seq
-
-    @property
-    def over(self) -> bool:
-        return self.state is not None and self.state.phase == "over"
-
-    def at(self) -> int:
-        """The game's clock now: it never falls (R8.9)."""
-        if self.state is None or self.started_ms is None:
-            return 0
-        return max(self.tables.clock.now() - self.started_ms, self.state.at)
+        self._turns = Turns(self._failed)
 
     def is_idle(self) -> bool:
         """Whether nobody looks on, nothing is under way, and no other process would miss this one."""
-        kept = self._kept_by == self.tables.server and self.opened.pace == "live" and not self.over
-        return not (self.pages or self._busy or self._jobs.qsize() or kept)
+        kept = self.kept_here and self.opened.pace == "live" and not self.over
+        return not (self.pages or self._turns.busy or kept)
 
     # What others ask for: each waits its turn.
 
     async def join(self, page: Page, after: int | None) -> bool:
         """Show the page what it has missed, and everything from then on; False where this table came to an end."""
-        return await self._done(partial(self._join, page, after))
+        return await self._turns.done(partial(self._join, page, after))
 
     def play(self, page: Page, seat: int, command: Command, command_id: str) -> None:
         """Do what the page's seat asks for, once."""
         self._asked.append(Asked(seat, command, page, command_id))
         if len(self._asked) == 1:
-            self._jobs.put_nowait(self._play_asked)
+            self._turns.ask(self._play_asked)
 
     def give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         """Keep the page's share of the game's chance, if it is in time."""
-        self._jobs.put_nowait(partial(self._give_nonce, page, seat, nonce))
+        self._turns.ask(partial(self._give_nonce, page, seat, nonce))
 
     def leave(self, page: Page) -> None:
         """The page has gone."""
         # One that was sent away because its seat is played from another page is missed by nobody.
         if page in self.pages and page.seat is not None:
-            self._jobs.put_nowait(partial(self._miss, page.seat))
+            self._turns.ask(partial(self._miss, page.seat))
         self.pages.discard(page)
 
     def moved(self, seat: int, key: str, joined_ms: int) -> None:
         """This seat is played from that page since then, perhaps in another process."""
         if any(_gives_way(page, seat, key, joined_ms) for page in self.pages):
-            self._jobs.put_nowait(partial(self._move, seat, key, joined_ms))
+            self._turns.ask(partial(self._move, seat, key, joined_ms))
 
     def catch_up(self, head: int) -> None:
         """Another process has written up to `head`."""
         if head > self.head:
-            self._jobs.put_nowait(partial(self._catch_up_to, head))
+            self._turns.ask(partial(self._catch_up_to, head))
 
     def wake(self) -> None:
         """Let the clock do what is due."""
-        self._jobs.put_nowait(self._wake)
+        self._turns.ask(self._wake)
 
     def was_left_alone(self, lost_ms: int) -> None:
         """This process itself did not look after its games for so long (R8.10)."""
@@ -139,7 +113,7 @@ class Table:
 
     async def look(self) -> State | None:
         """The game as the log has it, once everything asked for so far is done; None before its first event."""
-        await self._done(self._be_current)
+        await self._turns.done(self._be_current)
         return self.state
 
     async def settle(self) -> None:
@@ -148,20 +122,7 @@ class Table:
         async def nothing() -> None:
             pass
 
-        await self._done(nothing)
-
-    async def _done(self, job: Callable[[], Awaitable[None]]) -> bool:
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        async def to_its_end() -> None:
-            try:
-                await job()
-            finally:
-                done.set_result(None)
-
-        self._jobs.put_nowait(to_its_end)
-        await asyncio.wait([done, self._worker], return_when=asyncio.FIRST_COMPLETED)
-        return done.done()
+        await self._turns.done(nothing)
 
     async def close(self) -> None:
         """Do what was asked for, then stop in this process; the game goes on elsewhere."""
@@ -170,27 +131,24 @@ class Table:
         self._set_timer(None)
         if self._bots:
             self._bots.rest()
-        self._worker.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._worker
+        self._turns.stop()
+        await self._turns.stopped()
 
     # One thing after another.
 
-    async def _work(self) -> None:
-        while True:
-            self._busy = False
-            job = await self._jobs.get()
-            self._busy = True
-            try:
-                await job()
-            except log.Unwritten as error:
+    async def _failed(self, error: Exception) -> bool:
+        """Whether this table goes on after that."""
+        match error:
+            case log.Unwritten():
                 self._doubt(error)
-            except log.Gone:
-                return await self._give_up(CloseCode.NO_GAME, "no_game")
-            except Exception:
+                return True
+            case log.Gone():
+                await self._give_up(CloseCode.NO_GAME, "no_game")
+            case _:
                 # A fault in one game must not touch the others: its pages come back and it is loaded afresh.
-                logger.exception("Table %s: a step failed", self.opened.code)
-                return await self._give_up(CloseCode.FAULT, "fault")
+                logger.error("Table %s: a step failed", self.opened.code, exc_info=error)
+                await self._give_up(CloseCode.FAULT, "fault")
+        return False
 
     def _doubt(self, error: log.Unwritten) -> None:
         """Perhaps the log says more than this table knows: look again, soon."""
@@ -211,7 +169,8 @@ class Table:
             await self._be_current()
             if after is not None and after > self.head:
                 await self._catch_up()
-            await self._look_who_sits()
+            if await self._know_who_sits():
+                await self._introduce()
         except log.Unwritten as error:
             if self.state is None:
                 await page.end(CloseCode.FAULT, "fault")
@@ -227,21 +186,15 @@ class Table:
         await page.tell(welcome_frame(self.opened, page.seat, self.at(), self.head))
         if self.state is None:
             await self._begin()
-        elif after is not None and self._reaches_back_to(after):
-            if missed := [step for step in self._steps if step.event.seq > after]:
-                await page.tell(Frames(missed).for_seat(page.seat))
-        else:
+        elif after is None or (missed := self._steps_after(after)) is None:
             await page.tell(sight_frame(self.state, page.seat))
+        elif missed:
+            await page.tell(Frames(missed).for_seat(page.seat))
 
-    async def _look_who_sits(self) -> None:
-        """Know the players' names as they are now, and which seats programs have played; tell whoever is here."""
-        opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
-        if opened is None:
-            raise log.Gone
-        before, self.opened = self.opened, opened
-        if opened.shown() != before.shown():
-            for page in list(self.pages):
-                await page.tell(welcome_frame(opened, page.seat, self.at(), self.head))
+    async def _introduce(self) -> None:
+        """Tell whoever is here who sits where now."""
+        for page in list(self.pages):
+            await page.tell(welcome_frame(self.opened, page.seat, self.at(), self.head))
 
     async def _move(self, seat: int, key: str, joined_ms: int) -> None:
         for page in [page for page in self.pages if _gives_way(page, seat, key, joined_ms)]:
@@ -252,16 +205,11 @@ class Table:
         self.pages.discard(page)
         await page.end(CloseCode.MOVED, "moved")
 
-    def _reaches_back_to(self, seq: int) -> bool:
-        if seq == self.head:
-            return True
-        return bool(self._steps) and self._steps[0].event.seq <= seq + 1 <= self.head
-
     async def _play_asked(self) -> None:
         taken = self._take_asked()
         if self._asked:
             # What else arrived meanwhile has its turn before the rest.
-            self._jobs.put_nowait(self._play_asked)
+            self._turns.ask(self._play_asked)
         await self._play(taken)
 
     def _take_asked(self) -> list[Asked]:
@@ -337,7 +285,7 @@ class Table:
                 continue
             self.opened = opened
             try:
-                await self._store([(first_steps(opened), None)])
+                await self._store([Deed(first_steps(opened))])
             except log.Behind:
                 await self._catch_up()
 
@@ -347,10 +295,10 @@ class Table:
             await self._begin()
             return
         try:
-            await self._store([(clock_steps(self.state, self.at()), None)])
+            await self._store([Deed(clock_steps(self.state, self.at()))])
         except log.Behind:
             await self._catch_up()
-        if self._kept_by == self.tables.server:
+        if self.kept_here:
             self._set_alarm()
 
     async def _do(self, state: State, waiting: Sequence[Asked]) -> list[tuple[Asked, rules.Refused]]:
@@ -359,9 +307,10 @@ class Table:
         Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is who is refused.
         """
         at = self.at()
-        await self._store([(clock_steps(state, at), None)])
+        await self._store([Deed(clock_steps(state, at))])
         state = self.state or state
-        done: list[tuple[Sequence[Step], Asked | None]] = []
+        deeds = []
+        acknowledged = {}
         refused = []
         for asked in waiting:
             try:
@@ -371,8 +320,10 @@ class Table:
                 continue
             steps = steps_of(state, events)
             state = steps[-1].after
-            done.append((steps, asked))
-        await self._store(done)
+            deeds.append(Deed(steps, asked.seat, asked.command_id))
+            if asked.page is not None:
+                acknowledged[asked.page] = asked.command_id
+        await self._store(deeds, acknowledged)
         return refused
 
     async def _resume(self, lost_ms: int) -> None:
@@ -383,7 +334,7 @@ class Table:
         lost_ms = min(lost_ms, at - self.state.at)
         if lost_ms > servers.SILENT_MS:
             try:
-                await self._store([(steps_of(self.state, rules.resume(self.state, lost_ms, at)), None)])
+                await self._store([Deed(steps_of(self.state, rules.resume(self.state, lost_ms, at)))])
             except log.Behind:
                 await self._catch_up()
 
@@ -405,7 +356,7 @@ class Table:
         if self.state is None or self._doubtful:
             await self._catch_up()
         if self.opened.pace == "live":
-            kept = self._kept_by == self.tables.server
+            kept = self.kept_here
             lost_ms = max(self.tables.silence(self._kept_by), self._left_alone_ms if kept else 0)
             self._left_alone_ms = 0
             if lost_ms:
@@ -416,84 +367,46 @@ class Table:
             await self._catch_up()
 
     async def _catch_up(self) -> None:
-        tail = await self.tables.reader.run(log.since, self.opened.game_id, self.head)
-        self._kept_by, self.started_ms = tail.kept_by, tail.started_ms
-        if self.state is None and tail.lines:
-            opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
-            assert opened is not None
-            self.opened = opened
-        steps = read(self.state or rules.blank(self.opened.terms()), tail.lines)
-        for line in tail.lines:
-            if line.command_id and line.seat is not None:
-                self._known[line.seat, line.command_id] = line.seq
-        self._doubtful = False
-        if steps:
-            await self._show(steps)
-        if self._kept_by == self.tables.server:
+        await self._show(await self._read_on())
+        if self.kept_here:
             self._set_alarm()
         elif self.state is not None:
             self._set_timer(None)
             if self._bots:
                 self._bots.rest()
 
-    async def _store(self, done: Sequence[tuple[Sequence[Step], Asked | None]]) -> None:
-        """Append what happened, and at whose command, then put it into effect; or `Behind`, or `Unwritten`."""
-        steps = [step for part, _ in done for step in part]
-        if not steps:
-            return
-        now = self.tables.clock.now()
-        started_ms = self.started_ms or now
-        lines = [
-            line
-            for part, asked in done
-            for line in (lines_of(part, asked.seat, asked.command_id) if asked else lines_of(part))
-        ]
-        await self.tables.pen.append(
-            append_of(
-                self.opened.game_id,
-                steps[-1].after,
-                lines,
-                now=now,
-                started_ms=started_ms,
-                kept_by=self.tables.server,
-            )
-        )
-        self.started_ms, self._kept_by = started_ms, self.tables.server
-        acknowledged = {}
-        for part, asked in done:
-            if asked and asked.page:
-                self._known[asked.seat, asked.command_id] = part[0].event.seq
-                acknowledged[asked.page] = asked.command_id
-        await self._show(steps, acknowledged)
-        self.tables.doorbell.ring(self.opened.game_id, self.head)
-        self._set_alarm()
+    async def _store(self, deeds: Sequence[Deed], acknowledged: Mapping[Page, str] = NOBODY) -> None:
+        """Append what happened and show it; or `Behind`, or `Unwritten`."""
+        steps = await self._append(deeds)
+        if steps:
+            await self._show(steps, acknowledged)
+            self.tables.doorbell.ring(self.opened.game_id, self.head)
+            self._set_alarm()
 
     async def _show(self, steps: list[Step], acknowledged: Mapping[Page, str] = NOBODY) -> None:
-        """Put stored events into effect and tell every page what its seat may see of them."""
-        first = self.state is None
+        """Tell bots and pages what happened, each as its seat may see it."""
+        if not steps:
+            return
         if self._bots is None:
             self._bots = BotHands(self.opened, self._move_bot)
             self._bots.sit_down(rules.blank(self.opened.terms()))
         for step in steps:
             self._bots.see(step.after, step.event)
-            if isinstance(step.event, RoundStarted):
-                self.this_round = []
-            self.this_round.append(step.event)
-        self.state = steps[-1].after
-        self._steps = (self._steps + steps)[-KEPT_STEPS:]
+        after = steps[-1].after
+        begun = steps[0].event.seq == 1
         frames = Frames(steps)
         for page in list(self.pages):
-            frame = sight_frame(self.state, page.seat) if first else frames.for_seat(page.seat)
+            frame = sight_frame(after, page.seat) if begun else frames.for_seat(page.seat)
             if command_id := acknowledged.get(page):
                 frame = f'{frame[:-1]},"ack":"{command_id}"}}'
             await page.tell(frame)
 
     def _move_bot(self, seat: int, command: Command) -> None:
-        self._jobs.put_nowait(partial(self._play_for_bot, seat, command))
+        self._turns.ask(partial(self._play_for_bot, seat, command))
 
     async def _play_for_bot(self, seat: int, command: Command) -> None:
         await self._be_current()
-        if self.state is None or self._kept_by != self.tables.server or self.over:
+        if self.state is None or not self.kept_here or self.over:
             return
         try:
             if await self._do(self.state, [Asked(seat, command)]):

@@ -27,7 +27,7 @@ LEVELS: list[list[str]] = [
         "games.bench",
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
-    ["games.table", "games.tables", "games.bot_hands"],
+    ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
     ["games.sweep", "games.intervention"],
     ["games.steps"],
     ["games.frames"],

@@ -1,0 +1,130 @@
+"""The course of one running game as this process knows it, and the way its events go into the log and out of it.
+
+Nothing is known here that the log does not say: what is stored is on disk before it is put into effect, and what
+others stored is read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from games import log, opening, rules
+from games.frames import Step
+from games.opening import Opened
+from games.rules import State
+from games.rules.events import Event, RoundStarted
+from games.steps import append_of, lines_of, read
+
+if TYPE_CHECKING:
+    from games.tables import Tables
+
+# A page that is behind by more than this gets the whole sight, which is shorter.
+KEPT_STEPS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What one cause makes of the game; a seat's command with an id is never done twice."""
+
+    steps: Sequence[Step]
+    seat: int | None = None
+    command_id: str = ""
+
+
+class Course:
+    """What a game's log says, up to `head`."""
+
+    def __init__(self, tables: "Tables", opened: Opened) -> None:
+        self.tables = tables
+        self.opened = opened
+        self.state: State | None = None
+        self.started_ms: int | None = None
+        # What happened in this round, for the page's log in words.
+        self.this_round: list[Event] = []
+        self._steps: list[Step] = []
+        self._known: dict[tuple[int, str], int] = {}
+        self._kept_by: int | None = None
+        # Perhaps the log says more than is known here.
+        self._doubtful = False
+
+    @property
+    def head(self) -> int:
+        return 0 if self.state is None else self.state.seq
+
+    @property
+    def over(self) -> bool:
+        return self.state is not None and self.state.phase == "over"
+
+    @property
+    def kept_here(self) -> bool:
+        """Whether it is this process that looks after the game."""
+        return self._kept_by == self.tables.server
+
+    def at(self) -> int:
+        """The game's clock now: it never falls (R8.9)."""
+        if self.state is None or self.started_ms is None:
+            return 0
+        return max(self.tables.clock.now() - self.started_ms, self.state.at)
+
+    def _steps_after(self, seq: int) -> list[Step] | None:
+        """What happened after that event; None where that is not remembered, or still to come."""
+        if seq == self.head:
+            return []
+        if self._steps and self._steps[0].event.seq <= seq + 1 <= self.head:
+            return [step for step in self._steps if step.event.seq > seq]
+        return None
+
+    async def _know_who_sits(self) -> bool:
+        """Know the players' names as they are now, and which seats programs have played: whether any of it is new."""
+        opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
+        if opened is None:
+            raise log.Gone
+        before, self.opened = self.opened, opened
+        return opened.shown() != before.shown()
+
+    async def _read_on(self) -> list[Step]:
+        """Know what the log says; the answer is what is new."""
+        tail = await self.tables.reader.run(log.since, self.opened.game_id, self.head)
+        self._kept_by, self.started_ms = tail.kept_by, tail.started_ms
+        if self.state is None and tail.lines:
+            await self._know_who_sits()
+        steps = read(self.state or rules.blank(self.opened.terms()), tail.lines)
+        for line in tail.lines:
+            if line.command_id and line.seat is not None:
+                self._known[line.seat, line.command_id] = line.seq
+        self._doubtful = False
+        self._go_on(steps)
+        return steps
+
+    async def _append(self, deeds: Sequence[Deed]) -> list[Step]:
+        """Store what happened, then put it into effect; or `Behind`, or `Unwritten`."""
+        steps = [step for deed in deeds for step in deed.steps]
+        if not steps:
+            return steps
+        now = self.tables.clock.now()
+        started_ms = self.started_ms or now
+        lines = [line for deed in deeds for line in lines_of(deed.steps, deed.seat, deed.command_id)]
+        await self.tables.pen.append(
+            append_of(
+                self.opened.game_id,
+                steps[-1].after,
+                lines,
+                now=now,
+                started_ms=started_ms,
+                kept_by=self.tables.server,
+            )
+        )
+        self.started_ms, self._kept_by = started_ms, self.tables.server
+        for deed in deeds:
+            if deed.command_id and deed.seat is not None:
+                self._known[deed.seat, deed.command_id] = deed.steps[0].event.seq
+        self._go_on(steps)
+        return steps
+
+    def _go_on(self, steps: list[Step]) -> None:
+        for step in steps:
+            if isinstance(step.event, RoundStarted):
+                self.this_round = []
+            self.this_round.append(step.event)
+            self.state = step.after
+        self._steps = (self._steps + steps)[-KEPT_STEPS:]

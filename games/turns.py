@@ -1,0 +1,58 @@
+"""One thing after another: the jobs of one table, in the order in which they were asked for (R4.3)."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Turns:
+    """Jobs that wait for each other. `failed` hears of what a job raised and says whether the next one has its turn."""
+
+    def __init__(self, failed: Callable[[Exception], Awaitable[bool]]) -> None:
+        self._failed = failed
+        self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        self._at_work = False
+        self._worker = asyncio.create_task(self._work())
+
+    @property
+    def busy(self) -> bool:
+        return self._at_work or not self._jobs.empty()
+
+    def ask(self, job: Job) -> None:
+        """Do this when its turn comes."""
+        self._jobs.put_nowait(job)
+
+    async def done(self, job: Job) -> bool:
+        """Wait until this job has had its turn; False where no job has one any more."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        async def to_its_end() -> None:
+            try:
+                await job()
+            finally:
+                done.set_result(None)
+
+        self.ask(to_its_end)
+        await asyncio.wait([done, self._worker], return_when=asyncio.FIRST_COMPLETED)
+        return done.done()
+
+    def stop(self) -> None:
+        """No job has a turn from now on."""
+        self._worker.cancel()
+
+    async def stopped(self) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._worker
+
+    async def _work(self) -> None:
+        while True:
+            self._at_work = False
+            job = await self._jobs.get()
+            self._at_work = True
+            try:
+                await job()
+            except Exception as error:
+                if not await self._failed(error):
+                    return
