@@ -1,4 +1,4 @@
-"""The log of running games: the only code that touches event rows.
+"""The log of games: the only code that touches event rows. Of an archived game it reads the record instead.
 
 An append is on disk when it returns, or it did not happen, or nobody knows (`Unwritten`): then the caller reads what
 the log says. The game's row is the fence: nothing is appended behind the back of a writer that has not read up to
@@ -20,6 +20,8 @@ from typing import ParamSpec, TypeVar
 
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
+
+from games import packing
 
 logger = logging.getLogger(__name__)
 
@@ -182,18 +184,50 @@ class Tail:
 
 
 def since(game_id: int, seq: int) -> Tail:
-    """The lines after `seq`, in order; `Gone` where the game is."""
+    """The lines after `seq`, in order, from the rows or from the record; `Gone` where the game is."""
     with connection.cursor() as cursor:
         # The row first: what is appended between the two questions is then read, not missed.
-        cursor.execute("SELECT started_ms, kept_by_id FROM games_game WHERE id = %s", [game_id])
+        cursor.execute("SELECT started_ms, kept_by_id, head FROM games_game WHERE id = %s", [game_id])
         row = cursor.fetchone()
         if row is None:
             raise Gone
+        started_ms, kept_by, head = row
         cursor.execute(
             "SELECT seq, at, body, seat, command_id FROM games_event WHERE game_id = %s AND seq > %s ORDER BY seq",
             [game_id, seq],
         )
-        return Tail(row[0], row[1], [Line(*row) for row in cursor.fetchall()])
+        lines = [Line(*row) for row in cursor.fetchall()]
+        if head > (lines[-1].seq if lines else seq):
+            # Rows go in the very transaction that brings the record.
+            lines = [line for line in _archived(cursor, game_id) if line.seq > seq]
+        return Tail(started_ms, kept_by, lines)
+
+
+def _archived(cursor: CursorWrapper, game_id: int) -> list[Line]:
+    cursor.execute("SELECT packed FROM games_record WHERE game_id = %s", [game_id])
+    row = cursor.fetchone()
+    if row is None or row[0] is None:
+        raise Gone
+    return [Line(seq, at, body) for seq, at, body in packing.lines(bytes(row[0]))]
+
+
+def archive(game_id: int, packed: bytes) -> bool:
+    """Put the record in the place of a finished game's rows, all or nothing; False where somebody did, or it runs."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Of two at once the second waits here, and finds nothing left to do.
+        cursor.execute(
+            "UPDATE games_game SET kept_as = 'record' WHERE id = %s AND kept_as <> 'record' AND ended IS NOT NULL",
+            [game_id],
+        )
+        if cursor.rowcount != 1:
+            return False
+        cursor.execute("DELETE FROM games_record WHERE game_id = %s", [game_id])
+        cursor.execute(
+            "INSERT INTO games_record (game_id, at, packed, faults) VALUES (%s, %s, %s, '')",
+            [game_id, connection.ops.adapt_datetimefield_value(datetime.now(UTC)), packed],
+        )
+        cursor.execute("DELETE FROM games_event WHERE game_id = %s", [game_id])
+    return True
 
 
 def heads(game_ids: Iterable[int]) -> dict[int, int]:

@@ -16,6 +16,8 @@ from games.rules import chance, terms
 from games.rules.documents import choice
 from games.rules.edition import load_edition
 
+# Who sat here as a guest whose account is gone.
+FORMER_GUEST = "Former guest"
 # How long a game waits for the pages' nonces before it begins without the missing ones.
 NONCE_MS = {"live": 5_000, "relaxed": 24 * 60 * 60 * 1_000}
 
@@ -167,7 +169,7 @@ def _opened(game: Game) -> Opened:
         sitters=tuple(
             Sitter(
                 user_id=seat.user_id,
-                name=seat.user.name if seat.user else seat.strength,
+                name=seat.user.name if seat.user else seat.strength or FORMER_GUEST,
                 kind=choice(seat.kind, "the kind of a seat", terms.KINDS),
                 strength=seat.strength,
                 character=choice(seat.character, "the character", terms.CHARACTERS),

@@ -2,10 +2,16 @@
 
 from celery import shared_task
 
-from games import sweep
+from games import archive, sweep
 
 
 @shared_task
 def wake_overdue() -> None:
     """Every few seconds: whatever no web process looks after."""
     sweep.wake_overdue()
+
+
+@shared_task
+def archive_finished() -> None:
+    """Every minute: games that ended some minutes ago become records."""
+    archive.archive_finished()

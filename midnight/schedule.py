@@ -11,5 +11,6 @@ BEAT: dict[str, dict[str, Any]] = {
         "options": {"expires": HEARTBEAT_SECONDS},
     },
     "games-wake-overdue": {"task": "games.tasks.wake_overdue", "schedule": 2, "options": {"expires": 2}},
+    "games-archive": {"task": "games.tasks.archive_finished", "schedule": 60, "options": {"expires": 60}},
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }

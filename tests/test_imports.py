@@ -28,7 +28,7 @@ LEVELS: list[list[str]] = [
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
-    ["games.sweep", "games.intervention"],
+    ["games.sweep", "games.archive", "games.intervention"],
     ["games.steps"],
     ["games.frames"],
     ["games.ladder"],
@@ -36,7 +36,7 @@ LEVELS: list[list[str]] = [
     ["games.models", "games.migrations"],
     ["accounts"],
     ["games.names"],
-    ["games.bots", "games.rating"],
+    ["games.bots", "games.rating", "games.packing", "games.figures"],
     ["games.rules"],
 ]
 

@@ -2,6 +2,7 @@
 
 from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
+from games.models.records import Figures, Record
 from games.models.talk import Ignored, Message
 
 __all__ = [
@@ -9,12 +10,14 @@ __all__ = [
     "Appeal",
     "Case",
     "Event",
+    "Figures",
     "Finish",
     "Game",
     "Ignored",
     "Letter",
     "Message",
     "Reason",
+    "Record",
     "Report",
     "Seat",
     "Server",

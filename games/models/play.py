@@ -40,6 +40,13 @@ class Game(models.Model):
         LIVE = "live", _("live")
         RELAXED = "relaxed", _("relaxed")
 
+    class Kept(models.TextChoices):
+        """Where what happened stands: in the log's rows, in a record, or in the rows because it makes no record."""
+
+        LOG = "log", _("log")
+        RECORD = "record", _("record")
+        PARKED = "parked", _("parked")
+
     code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
     created = models.DateTimeField(auto_now_add=True)
 
@@ -60,6 +67,7 @@ class Game(models.Model):
     # No constraint: a process whose row is gone is dead, and its games are anybody's.
     kept_by = models.ForeignKey(Server, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     ended = models.DateTimeField(null=True, db_index=True)
+    kept_as = models.CharField(max_length=6, choices=Kept, default=Kept.LOG)
 
     # How it ended, written with its last event. Ranked games of a pace are numbered in the order of their ends.
     reason = models.CharField(max_length=16, blank=True)
@@ -74,6 +82,7 @@ class Game(models.Model):
         indexes = [
             models.Index(F("wake_at"), name="game_due", condition=Q(ended=None)),
             models.Index(F("kept_by"), name="game_kept", condition=Q(ended=None)),
+            models.Index(F("ended"), name="game_to_archive", condition=Q(ended__isnull=False, kept_as="log")),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,61 @@
+"""Games that were played long ago: the kept records, back in the log of a game of these people."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from accounts.models import User
+from games import log
+from games.models import Game, Seat
+from games.rules import events as rules_events
+from games.rules.record import Record, read_record
+
+RECORDS = Path(__file__).resolve().parents[1] / "records"
+NAMES = sorted(path.stem for path in RECORDS.glob("*.jsonl"))
+
+
+def kept(name: str) -> Record:
+    return read_record((RECORDS / f"{name}.jsonl").read_bytes())
+
+
+def finished(name: str, people: Sequence[User] = (), ago: timedelta = timedelta(hours=1)) -> Game:
+    """The game of this kept record, with its rows in the log, as if it had ended so long ago."""
+    record = kept(name)
+    terms = record.head.terms
+    ended = datetime.now(UTC) - ago
+    game = Game.objects.create(
+        rulebook=terms.rulebook,
+        pace=terms.pace,
+        ranked=terms.ranked,
+        limits=terms.limits.as_json(),
+        edition=terms.edition.name,
+        markets_by=terms.markets_by,
+        faces=list(terms.faces),
+        server_seed=terms.server_seed,
+        commitment=terms.commitment,
+    )
+    guests = iter(people)
+    Seat.objects.bulk_create(
+        Seat(
+            game=game,
+            number=number,
+            kind="human" if (person := next(guests, None)) else seat.kind,
+            user=person,
+            strength="" if person or seat.kind == "human" else "burglar",
+            character=seat.character,
+            nonce=seat.nonce,
+        )
+        for number, seat in enumerate(terms.seats)
+    )
+    lines = []
+    for event in record.events:
+        body = rules_events.write(event)
+        del body["seq"], body["at"]
+        lines.append(log.Line(event.seq, event.at, json.dumps(body, separators=(",", ":"))))
+    ended_ms = int(ended.timestamp() * 1000)
+    started_ms = ended_ms - record.events[-1].at
+    behind = log.write([log.Append(game.pk, 0, lines, None, None, started_ms, ended_ms)])
+    assert not behind
+    game.refresh_from_db()
+    return game

@@ -1,0 +1,197 @@
+"""Finished games become records: once, whole, without names, and never where a replay finds a fault."""
+
+import json
+import multiprocessing
+import os
+import signal
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
+
+from accounts import closing
+from accounts.models import User
+from games import archive, log, packing, tables
+from games.models import Event, Figures, Game, Record
+from games.rules.judge import judge
+from games.tasks import archive_finished
+from tests.games.finished import NAMES, RECORDS, finished, kept
+from tests.settings import ON_POSTGRES
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+SOON = timedelta(minutes=1)
+
+
+def given_out(game: Game) -> dict[str, object]:
+    game.refresh_from_db()
+    record = archive.record_of(game)
+    assert record is not None
+    return record
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_finished_game_becomes_a_record_without_fault_and_its_rows_go(name: str) -> None:
+    game = finished(name)
+    before = log.since(game.pk, 0)
+    assert archive.archive_finished() == 1
+    assert not Event.objects.filter(game=game).exists()
+    after = log.since(game.pk, 0)
+    assert [(line.seq, line.at, json.loads(line.body)) for line in after.lines] == [
+        (line.seq, line.at, json.loads(line.body)) for line in before.lines
+    ]
+    assert log.since(game.pk, 20).lines == after.lines[20:]
+    assert log.since(game.pk, len(after.lines)).lines == []
+    record = given_out(game)
+    assert judge(json.dumps(record)) == []
+    assert record["id"] == game.code
+    assert record["result"] == json.loads((RECORDS / f"{name}.jsonl").read_text())["result"]
+
+
+def test_the_same_record_is_given_out_before_and_after() -> None:
+    game = finished("es-3")
+    before = given_out(game)
+    archive.archive(game.pk)
+    assert given_out(game) == before
+
+
+def test_a_second_run_does_nothing() -> None:
+    game = finished("fr-2")
+    archive_finished()
+    packed = bytes(Record.objects.get().packed)
+    archive_finished()
+    assert not archive.archive(game.pk)
+    assert bytes(Record.objects.get().packed) == packed
+    assert Figures.objects.count() == 2
+
+
+def test_a_game_that_runs_or_has_just_ended_is_left_alone() -> None:
+    running, fresh = finished("fr-2"), finished("fr-2", ago=SOON)
+    Game.objects.filter(pk=running.pk).update(ended=None)
+    assert archive.archive_finished() == 0
+    assert not archive.archive(running.pk)
+    running.refresh_from_db()
+    assert archive.record_of(running) is None
+    assert judge(json.dumps(given_out(fresh))) == []
+
+
+def test_a_game_whose_replay_fails_is_parked_with_an_alarm_and_keeps_its_rows(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    game, other = finished("fr-2"), finished("es-3")
+    rows = Event.objects.filter(game=game)
+    rows.filter(body__contains='"lifted"').order_by("seq").first().delete()  # type: ignore[union-attr]
+    count = rows.count()
+    assert archive.archive_finished() == 1
+    assert rows.count() == count
+    game.refresh_from_db()
+    other.refresh_from_db()
+    assert (game.kept_as, other.kept_as) == ("parked", "record")
+    assert game.record.faults
+    assert archive.record_of(game) is None
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert archive.archive_finished() == 0
+    assert len(caplog.records) == 1
+
+
+def test_a_parked_game_is_archived_when_somebody_asks_after_it_was_mended() -> None:
+    game = finished("fr-2")
+    line = Event.objects.filter(game=game, body__contains='"lifted"').order_by("seq").first()
+    assert line is not None
+    kept_line = {"game": game, "seq": line.seq, "at": line.at, "body": line.body}
+    line.delete()
+    archive.archive_finished()
+    Event.objects.create(**kept_line)
+    assert archive.archive(game.pk)
+    assert judge(json.dumps(given_out(game))) == []
+
+
+def test_a_record_is_kept_without_names_and_given_out_with_those_of_today() -> None:
+    people = [User.objects.create_user(name) for name in ("Alice", "Bob")]
+    game = finished("fr-2", people)
+    archive.archive_finished()
+    stored = packing.unpack(bytes(game.record.packed))
+    assert [seat["name"] for seat in stored["seats"]] == ["", ""]
+    assert [seat["name"] for seat in given_out(game)["seats"]] == ["Alice", "Bob"]  # type: ignore[attr-defined]
+    closing.delete(people[0])
+    former, bob = (seat["name"] for seat in given_out(game)["seats"])  # type: ignore[attr-defined]
+    assert former.startswith("Former ")
+    assert bob == "Bob"
+    people[1].delete()
+    assert given_out(game)["seats"][1]["name"] == "Former guest"  # type: ignore[index]
+
+
+async def test_a_late_page_finds_an_archived_game_as_it_ended() -> None:
+    game = await sync_to_async(finished)("fr-2")
+    await sync_to_async(archive.archive_finished)()
+    table = await (await tables.here()).table(game.code)
+    assert table is not None
+    state = await table.look()
+    await tables.stop_here()
+    # This thread is another one: nobody else would end its line.
+    await sync_to_async(connections.close_all)()
+    assert state is not None
+    assert state.phase == "over"
+    assert state.seq == len(kept("fr-2").events)
+
+
+def hang_up() -> None:
+    """Two processes must not share a line, nor a pool of them."""
+    connections.close_all()
+    if ON_POSTGRES:
+        connections["default"].close_pool()  # type: ignore[attr-defined]
+
+
+def archive_and_die(game_id: int, steps: int) -> None:
+    """In a process of its own: archive, and end as a power cut would after so many statements."""
+    left = steps
+
+    def die(execute: object, sql: str, params: object, many: bool, context: object) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return execute(sql, params, many, context)  # type: ignore[operator]
+
+    with connections["default"].execute_wrapper(die):
+        archive.archive(game_id)
+
+
+@pytest.mark.slow
+def test_killed_at_any_statement_it_loses_nothing() -> None:
+    game = finished("fr-2")
+    before = [line.seq for line in log.since(game.pk, 0).lines]
+    hang_up()
+    fork = multiprocessing.get_context("fork")
+    for steps in range(40):
+        process = fork.Process(target=archive_and_die, args=(game.pk, steps))
+        process.start()
+        process.join()
+        assert [line.seq for line in log.since(game.pk, 0).lines] == before
+        whole = (Record.objects.count(), Figures.objects.count(), Event.objects.count())
+        assert whole in [(0, 0, len(before)), (1, 2, 0)]
+        hang_up()
+        if process.exitcode == 0:
+            break
+    assert whole == (1, 2, 0)
+
+
+@pytest.mark.slow
+def test_several_at_once_archive_each_game_once() -> None:
+    games = [finished(name) for name in NAMES[:12]]
+    hang_up()
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=sweep) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert Record.objects.exclude(packed=None).count() == len(games)
+    assert not Event.objects.exists()
+    assert Figures.objects.count() == sum(game.seats.count() for game in games)
+
+
+def sweep() -> None:
+    archive.archive_finished()
