@@ -5,6 +5,7 @@ import { Line } from "./line.js";
 import { Search } from "./search.js";
 import { Picture } from "./sight.js";
 import { play } from "./sounds.js";
+import { drawTokens } from "./tokens.js";
 import { has, make, piece, say, write } from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -79,7 +80,7 @@ function draw() {
   if (game.dataset.phase !== phase) enter(phase, sight);
   write(find("phase"), say(phase));
   write(find("round"), say("round", { round: sight.round }));
-  drawTokens(sight);
+  drawTokens(find("tokens"), sight.players);
   if (phase === "gathering" || phase === "countdown") drawSitters(sight);
   search.draw(sight, own(sight));
   if (phase === "exchange" || phase === "over") refresh(picture.head);
@@ -96,21 +97,6 @@ function enter(phase, sight) {
 }
 
 const whose = ({ turn, seat }) => (turn === seat ? say("your-turn") : turn === null ? "" : say("their-turn", { name: name(turn) }));
-
-function drawTokens({ players }) {
-  const list = find("tokens");
-  const shown = players.map(({ token }) => token).join();
-  if (list.dataset.shows === shown) return;
-  list.dataset.shows = shown;
-  list.replaceChildren(
-    ...players.map((_, index) => {
-      const holder = players.find(({ token }) => token === index + 1);
-      const item = make("li", holder ? "taken" : "", piece("token", "token", `token-${index + 1}`));
-      if (holder) item.append(piece("character", `character-${holder.character}`));
-      return item;
-    }),
-  );
-}
 
 function drawSitters(sight) {
   const me = own(sight);

@@ -2,9 +2,9 @@
 
 import { coach } from "./coach.js";
 import { play } from "./sounds.js";
+import { KEYS, missingKey, searching, Tiles } from "./tiles.js";
 import { back, front, make, piece, say, write } from "./words.js";
 
-const KEYS = { office: "iron_key", safe: "brass_key" };
 const SILVER = new Set(["manuscript", "chalice", "statuette"]);
 const SLOTS = 6;
 const SAID_MS = 4000;
@@ -13,34 +13,27 @@ const ARROWS = { ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: (columns) =>
 
 const find = (id) => document.getElementById(id);
 
-/** What keeps this player from a place: a key, or nothing. */
-function missingKey(sight, own, place) {
-  const key = KEYS[place];
-  return key && !own.board.some((spot) => sight.tiles[spot].loot === key) ? key : null;
-}
-
 export class Search {
   #tiles = find("tiles");
   #board = find("board");
   #refusal = find("refusal");
   #acts = { stash: find("stash"), down: find("down"), up: find("up"), escape: find("escape") };
-  #spots = [];
-  #drawn = [];
+  #spread;
   #sight = null;
   #own = null;
   #picked = null;
   #wanted = null;
   #timer = 0;
-  #columns = 0;
 
   /** `ask(command)` sends; `now()` is the game's clock; `name(seat)` what somebody is called. */
   constructor({ ask, now, name }) {
     Object.assign(this, { ask, now, name });
+    this.#spread = new Tiles(this.#tiles, name);
     this.#tiles.addEventListener("click", ({ target }) => {
-      const spot = this.#spots.indexOf(target.closest("button"));
+      const spot = this.#spread.spots.indexOf(target.closest("button"));
       if (spot >= 0) this.#lift(spot);
     });
-    this.#tiles.addEventListener("focusin", ({ target }) => this.#rove(this.#spots.indexOf(target)));
+    this.#tiles.addEventListener("focusin", ({ target }) => this.#rove(this.#spread.spots.indexOf(target)));
     this.#board.addEventListener("click", ({ target }) => {
       const slot = target.closest("button");
       if (slot) this.#pick(Number(slot.dataset.tile));
@@ -52,17 +45,14 @@ export class Search {
 
   /** Whether one may move one's hand now. */
   get #searching() {
-    return this.#sight?.phase === "search" && this.#own && this.#own.token === null && !this.#own.left;
+    return searching(this.#sight, this.#own);
   }
 
   draw(sight, own) {
     if (!sight) return;
     this.#sight = sight;
     this.#own = own;
-    if (!this.#spots.length) this.#lay();
-    this.#columns = getComputedStyle(this.#tiles).gridTemplateColumns.split(" ").length;
-    const holders = new Map(sight.players.filter(({ hand }) => hand !== null).map((player) => [player.hand, player]));
-    sight.tiles.forEach((tile, spot) => this.#drawTile(tile, spot, holders.get(spot)));
+    this.#spread.draw(sight, own);
     if (own && (own.hand !== null || !own.board.includes(this.#picked))) this.#picked = null;
     this.#drawHand();
     this.#drawBoard();
@@ -70,47 +60,6 @@ export class Search {
     this.#drawPrices();
     coach(sight, own);
     this.#go();
-  }
-
-  #lay() {
-    this.#spots = Array.from({ length: 54 }, () => make("button", "tile"));
-    for (const spot of this.#spots) Object.assign(spot, { type: "button", tabIndex: -1 });
-    this.#spots[0].tabIndex = 0;
-    this.#tiles.replaceChildren(...this.#spots);
-  }
-
-  #drawTile({ place, lies, loot }, spot, holder) {
-    const own = holder && holder === this.#own;
-    const key = this.#searching && (lies === "down" || lies === "up") ? missingKey(this.#sight, this.#own, place) : null;
-    const character = holder?.character ?? "";
-    const state = [place, lies, loot, character, key, own, this.#columns].join(" ");
-    if (this.#drawn[spot] === state) return;
-    this.#drawn[spot] = state;
-    const button = this.#spots[spot];
-    button.className = `tile ${place} ${lies} ${character}${own ? " own" : ""}${key ? " locked" : ""}`;
-    const shows = (kind) => button.querySelector(`:scope > .${kind}`)?.dataset.shows;
-    if (shows("front") !== place) button.replaceChildren(front(place));
-    button.querySelector(".front").dataset.shows = place;
-    const known = lies === "up" || own ? loot : undefined;
-    if (shows("back") !== known) {
-      button.querySelector(":scope > .back")?.remove();
-      if (known) {
-        const picture = back(place, known);
-        picture.dataset.shows = known;
-        button.append(picture);
-      }
-    }
-    button.querySelector(":scope > .lock, :scope > .grip")?.remove();
-    if (key) button.append(piece("lock", "lock"));
-    if (holder && !own) button.append(piece("grip", "hand"));
-    button.ariaLabel = this.#describe({ place, lies, loot }, spot, holder, own, key);
-  }
-
-  #describe({ place, lies, loot }, spot, holder, own, key) {
-    const words = { place: say(place), loot: loot && say(loot), name: holder && this.name(holder.seat) };
-    const kind = lies === "hand" ? (own ? "mine" : "held") : lies === "board" ? "gone" : lies;
-    const tile = key ? say("locked", { tile: say(kind, words) }) : say(kind, words);
-    return say("spot", { tile, row: Math.floor(spot / this.#columns) + 1, column: (spot % this.#columns) + 1 });
   }
 
   #drawHand() {
@@ -227,8 +176,8 @@ export class Search {
 
   #rove(spot) {
     if (spot < 0) return;
-    for (const tile of this.#spots) tile.tabIndex = -1;
-    this.#spots[spot].tabIndex = 0;
+    for (const tile of this.#spread.spots) tile.tabIndex = -1;
+    this.#spread.spots[spot].tabIndex = 0;
   }
 
   #press(event) {
@@ -236,9 +185,9 @@ export class Search {
     if (event.target.closest?.("input, select, textarea, dialog")) return;
     const arrow = ARROWS[event.key];
     if (arrow) {
-      const at = Math.max(0, this.#spots.findIndex((tile) => tile.tabIndex === 0));
-      const to = this.#spots.includes(document.activeElement) ? at + arrow(this.#columns) : at;
-      this.#spots[to]?.focus();
+      const at = Math.max(0, this.#spread.spots.findIndex((tile) => tile.tabIndex === 0));
+      const to = this.#spread.spots.includes(document.activeElement) ? at + arrow(this.#spread.columns) : at;
+      this.#spread.spots[to]?.focus();
       event.preventDefault();
       return;
     }
@@ -328,7 +277,7 @@ export class Search {
 
   /** Says why not, beside the tile that it is about. */
   refuse(sentence, spot = null) {
-    const tile = spot === null ? null : this.#spots[spot];
+    const tile = spot === null ? null : this.#spread.spots[spot];
     play("refused");
     this.#refusal.hidden = false;
     write(this.#refusal, "");

@@ -9,7 +9,7 @@ const lieBack = (tile, face, loot) => {
 const without = (list, one) => list.splice(list.indexOf(one), 1);
 
 /** Puts one event into a sight. */
-function happen(sight, event, cards) {
+export function happen(sight, event, cards) {
   Object.assign(sight, { seq: event.seq, at: event.at });
   const player = sight.players[event.seat];
   const tile = sight.tiles[event.tile];

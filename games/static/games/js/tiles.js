@@ -1,0 +1,80 @@
+/* The 54 tiles, as a sight has them: of a search that one plays, watches, or sees again. */
+
+import { back, front, make, piece, say } from "./words.js";
+
+export const KEYS = { office: "iron_key", safe: "brass_key" };
+const TILES = 54;
+
+/** Whether this player may move a hand now. */
+export const searching = (sight, own) => Boolean(sight?.phase === "search" && own && own.token === null && !own.left);
+
+/** What keeps this player from a place: a key, or nothing. */
+export function missingKey(sight, own, place) {
+  const key = KEYS[place];
+  return key && !own.board.some((spot) => sight.tiles[spot].loot === key) ? key : null;
+}
+
+const button = () => Object.assign(make("button", "tile"), { type: "button", tabIndex: -1 });
+
+export class Tiles {
+  spots = [];
+  columns = 0;
+  #place;
+  #drawn = [];
+
+  /** `name(seat)` is what somebody is called; `tile()` makes what a tile is drawn in, a button where one may lift it. */
+  constructor(place, name, tile = button) {
+    this.#place = place;
+    Object.assign(this, { name, tile });
+  }
+
+  draw(sight, own) {
+    if (!this.spots.length) this.#lay();
+    this.columns = getComputedStyle(this.#place).gridTemplateColumns.split(" ").length;
+    const holders = new Map(sight.players.filter(({ hand }) => hand !== null).map((player) => [player.hand, player]));
+    sight.tiles.forEach((tile, spot) => this.#drawTile(sight, own, spot, holders.get(spot)));
+  }
+
+  #lay() {
+    this.spots = Array.from({ length: TILES }, this.tile);
+    if (this.tile === button) this.spots[0].tabIndex = 0;
+    this.#place.replaceChildren(...this.spots);
+  }
+
+  #drawTile(sight, own, spot, holder) {
+    const { place, lies, loot } = sight.tiles[spot];
+    const mine = holder && holder === own;
+    const key = searching(sight, own) && (lies === "down" || lies === "up") ? missingKey(sight, own, place) : null;
+    const character = holder?.character ?? "";
+    const state = [place, lies, loot, character, key, mine, this.columns].join(" ");
+    if (this.#drawn[spot] === state) return;
+    this.#drawn[spot] = state;
+    const tile = this.spots[spot];
+    tile.className = `tile ${place} ${lies} ${character}${mine ? " own" : ""}${key ? " locked" : ""}`;
+    const shows = (kind) => tile.querySelector(`:scope > .${kind}`)?.dataset.shows;
+    if (shows("front") !== place) tile.replaceChildren(front(place));
+    tile.querySelector(".front").dataset.shows = place;
+    const known = lies === "up" || mine ? loot : undefined;
+    if (shows("back") !== known) {
+      tile.querySelector(":scope > .back")?.remove();
+      if (known) {
+        const picture = back(place, known);
+        picture.dataset.shows = known;
+        tile.append(picture);
+      }
+    }
+    for (const one of tile.querySelectorAll(":scope > :is(.lock, .grip, .peek)")) one.remove();
+    if (key) tile.append(piece("lock", "lock"));
+    if (holder && !mine) tile.append(piece("grip", "hand"));
+    // Where all lies open: what nobody could see.
+    if (loot && !known && lies !== "board") tile.append(piece("peek", `loot-${loot}`));
+    tile.ariaLabel = this.#describe({ place, lies, loot }, spot, holder, mine, key);
+  }
+
+  #describe({ place, lies, loot }, spot, holder, mine, key) {
+    const words = { place: say(place), loot: loot && say(loot), name: holder && this.name(holder.seat) };
+    const kind = lies === "hand" ? (mine ? "mine" : "held") : lies === "board" ? "gone" : lies;
+    const tile = key ? say("locked", { tile: say(kind, words) }) : say(kind, words);
+    return say("spot", { tile, row: Math.floor(spot / this.columns) + 1, column: (spot % this.columns) + 1 });
+  }
+}
