@@ -127,7 +127,8 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
             [ending.reason, ending.rounds, lost_ms, numbers.get(game_id), game_id],
         )
         cursor.executemany(
-            "UPDATE games_seat SET place = %s, points = %s, conduct = %s WHERE game_id = %s AND number = %s",
+            "UPDATE games_seat SET place = %s, points = %s, conduct = %s,"
+            " ended = (SELECT ended FROM games_game WHERE id = games_seat.game_id) WHERE game_id = %s AND number = %s",
             [
                 (place, points, conduct.get(seat, "finished"), game_id, seat)
                 for seat, (place, points) in enumerate(ending.standings)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from games.views import game, lobby, moderators, reports, talk
+from games.views import game, history, lobby, moderators, records, reports, talk
 
 app_name = "games"
 urlpatterns = [
@@ -11,6 +11,9 @@ urlpatterns = [
     path("play/bots/", lobby.play_against_bots, name="play_against_bots"),
     path("games/<slug:code>/", game.game, name="game"),
     path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
+    path("games/<slug:code>/record.json", records.record, name="record"),
+    path("games/<slug:code>/story/", records.tell, name="story"),
+    path("history/", history.games, name="history"),
     path("talk/<slug:channel>/", talk.talk, name="talk"),
     path("talk/<slug:channel>/switch/", talk.switch, name="talk_switch"),
     path("people/<int:pk>/ignore/", talk.ignore, name="ignore"),

@@ -22,11 +22,12 @@ LEVELS: list[list[str]] = [
         "games.sentences",
         "games.showing",
         "games.told",
+        "games.story",
         "games.templatetags",
         "games.management",
         "games.bench",
     ],
-    ["games.lobby", "games.chat", "games.moderation", "games.forms"],
+    ["games.lobby", "games.chat", "games.moderation", "games.forms", "games.history"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
     ["games.sweep", "games.archive", "games.intervention"],
     ["games.steps"],
@@ -36,7 +37,7 @@ LEVELS: list[list[str]] = [
     ["games.models", "games.migrations"],
     ["accounts"],
     ["games.names"],
-    ["games.bots", "games.rating", "games.packing", "games.figures"],
+    ["games.bots", "games.rating", "games.packing", "games.figures", "games.charts"],
     ["games.rules"],
 ]
 

@@ -74,6 +74,8 @@ class Game(models.Model):
     rounds = models.PositiveSmallIntegerField(default=0)
     lost_ms = models.BigIntegerField(default=0)
     finish_seq = models.BigIntegerField(null=True)
+    # Whether strangers find it in lists, the read API and the dumps; who has its address sees it all the same.
+    listed = models.BooleanField(default=True)
 
     class Meta:
         verbose_name = _("game")
@@ -83,6 +85,15 @@ class Game(models.Model):
             models.Index(F("wake_at"), name="game_due", condition=Q(ended=None)),
             models.Index(F("kept_by"), name="game_kept", condition=Q(ended=None)),
             models.Index(F("ended"), name="game_to_archive", condition=Q(ended__isnull=False, kept_as="log")),
+            # Lists are read from the latest end on; one that asks for few games needs a way to those few.
+            models.Index(F("ended").desc(), F("id").desc(), name="history", condition=Q(listed=True)),
+            models.Index("pace", F("ended").desc(), F("id").desc(), name="history_of_pace", condition=Q(listed=True)),
+            models.Index(
+                "rulebook", F("ended").desc(), F("id").desc(), name="history_of_rulebook", condition=Q(listed=True)
+            ),
+            models.Index(
+                "reason", F("ended").desc(), F("id").desc(), name="history_of_reason", condition=Q(listed=True)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -117,6 +128,8 @@ class Seat(models.Model):
     place = models.PositiveSmallIntegerField(null=True)
     points = models.PositiveSmallIntegerField(null=True)
     conduct = models.CharField(max_length=8, choices=Conduct, blank=True)
+    # The game's end again: a player's games are read in this order.
+    ended = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name = _("seat")
@@ -125,6 +138,11 @@ class Seat(models.Model):
             models.UniqueConstraint(fields=["game", "number"], name="one_seat_a_number"),
             models.UniqueConstraint(fields=["game", "user"], name="one_seat_a_player"),
             models.UniqueConstraint(fields=["game", "character"], name="one_seat_a_character"),
+        ]
+        indexes = [
+            models.Index(
+                "user", F("ended").desc(), F("game").desc(), name="history_of_player", condition=Q(ended__isnull=False)
+            )
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from accounts.models import User
-from games import log
+from games import log, rules, steps
 from games.models import Game, Seat
 from games.rules import events as rules_events
 from games.rules.record import Record, read_record
@@ -55,7 +55,8 @@ def finished(name: str, people: Sequence[User] = (), ago: timedelta = timedelta(
         lines.append(log.Line(event.seq, event.at, json.dumps(body, separators=(",", ":"))))
     ended_ms = int(ended.timestamp() * 1000)
     started_ms = ended_ms - record.events[-1].at
-    behind = log.write([log.Append(game.pk, 0, lines, None, None, started_ms, ended_ms)])
+    ending = steps.ending_of(rules.replay(terms, record.events))
+    behind = log.write([log.Append(game.pk, 0, lines, None, None, started_ms, ended_ms, ending)])
     assert not behind
     game.refresh_from_db()
     return game

@@ -1,0 +1,40 @@
+"""Lists of finished games."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from games import history
+from games.history import Cursor, HistoryForm, Page, WrongCursor
+
+
+@require_safe
+def games(request: HttpRequest) -> HttpResponse:
+    """Games by player, opponent, result, pace, rulebook, length and date; everything asked for is in the address."""
+    form = HistoryForm(request.GET)
+    if not form.is_valid():
+        return render(request, "games/history.html", {"form": form, "page": None}, status=422)
+    asked = form.asked()
+    context = {"form": form, "asked": asked, "page": _page(request, asked), "filters": _filters(request)}
+    return render(request, "games/history.html", context)
+
+
+def _page(request: HttpRequest, asked: dict[str, object]) -> Page:
+    try:
+        after, before = (read_cursor(request.GET.get(name, "")) for name in ("after", "before"))
+    except WrongCursor:
+        raise Http404 from None
+    return history.page(asked, viewer=request.user.pk, after=after, before=before)
+
+
+def read_cursor(text: str) -> Cursor | None:
+    return Cursor.read(text) if text else None
+
+
+def _filters(request: HttpRequest) -> str:
+    """What is asked for, as an address says it, without the place in the list."""
+    query = request.GET.copy()
+    for name in list(query):
+        if name not in HistoryForm.base_fields or not query[name]:
+            del query[name]
+    return query.urlencode()

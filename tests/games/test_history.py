@@ -1,0 +1,227 @@
+"""Lists of finished games: what is asked for stands in the address, and the list stands still while games finish."""
+
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts import closing
+from accounts.models import User
+from games import archive, history
+from games.history import Cursor, HistoryForm
+from games.models import Game, Record, Seat
+from tests.games.finished import finished
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+@pytest.fixture
+def people() -> list[User]:
+    return [User.objects.create_user(name) for name in ("Alice", "Bob", "Carla")]
+
+
+def listed(client: Client, query: str = "") -> list[str]:
+    """The codes of the games on this page, in order."""
+    page = client.get(f"/history/?{query}")
+    assert page.status_code == 200
+    return [entry.game.code for entry in page.context["page"].entries]
+
+
+def days(number: float) -> timedelta:
+    return timedelta(days=number)
+
+
+def test_games_are_listed_with_everybodys_points_the_latest_end_first(client: Client, people: list[User]) -> None:
+    old, new = finished("fr-2", people[:2], ago=days(3)), finished("es-3", people, ago=days(1))
+    assert listed(client) == [new.code, old.code]
+    page = client.get("/history/").content.decode()
+    for seat in Seat.objects.select_related("user"):
+        assert f"<b>{seat.points}</b>" in page
+        assert seat.user is not None
+        assert seat.user.name in page
+
+
+def test_a_running_game_is_in_no_list(client: Client) -> None:
+    game = finished("fr-2")
+    Game.objects.filter(pk=game.pk).update(ended=None)
+    assert listed(client) == []
+
+
+def test_each_filter_leaves_what_it_asks_for_and_all_of_them_go_together(client: Client, people: list[User]) -> None:
+    alice, bob, carla = people
+    one = finished("fr-2", [alice, bob], ago=days(10))
+    other = finished("es-3", [carla, alice, bob], ago=days(5))
+    relaxed = finished("fr-3-relaxed", [alice, carla], ago=days(1))
+    void = finished("fr-2-void-by-staff", [bob, carla], ago=days(20))
+    assert listed(client, "player=alice") == [relaxed.code, other.code, one.code]
+    assert listed(client, "player=ALICE&opponent=Bob") == [other.code, one.code]
+    assert listed(client, "player=Alice&opponent=Alice") == []
+    assert listed(client, "pace=relaxed") == [relaxed.code]
+    assert listed(client, "rulebook=es") == [other.code]
+    assert listed(client, "result=void") == [void.code]
+    for result in ("won", "lost"):
+        for person in people:
+            games = [
+                seat.game.code
+                for seat in Seat.objects.filter(user=person, conduct="finished").order_by("-ended")
+                if seat.place and (seat.place == 1) == (result == "won")
+            ]
+            assert listed(client, f"player={person.name}&result={result}") == games
+    for length, fits in {
+        "short": lambda rounds: rounds <= 3,
+        "middle": lambda rounds: 4 <= rounds <= 6,
+        "long": lambda rounds: rounds >= 7,
+    }.items():
+        wanted = [game.code for game in Game.objects.order_by("-ended") if fits(game.rounds)]
+        assert listed(client, f"length={length}") == wanted
+    since = (other.ended - days(1)).date()
+    assert listed(client, f"since={since}") == [relaxed.code, other.code]
+    assert listed(client, f"until={since}") == [one.code, void.code]
+    assert listed(client, f"player=Alice&opponent=Bob&rulebook=es&pace=live&since={since}") == [other.code]
+
+
+def test_who_left_is_found_by_it(client: Client, people: list[User]) -> None:
+    game = finished("es-2-resumed-and-left", people[:2])
+    Seat.objects.filter(game=game, number=1).update(conduct="left")
+    assert listed(client, "player=Bob&result=left") == [game.code]
+    assert listed(client, "player=Alice&result=left") == []
+
+
+@pytest.mark.parametrize(
+    "query", ["player=Nobody", "opponent=Alice", "result=won", "pace=slow", "since=yesterday", "length=7"]
+)
+def test_what_cannot_be_asked_is_said_and_no_list_shown(client: Client, people: list[User], query: str) -> None:
+    page = client.get(f"/history/?{query}")
+    assert page.status_code == 422
+    assert page.context["page"] is None
+
+
+@pytest.mark.parametrize("place", ["x", "1-2-3", "9" * 40 + "-1", "-"])
+def test_a_place_that_is_none_is_not_found(client: Client, place: str, db: None) -> None:
+    assert client.get(f"/history/?after={place}").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["", "player=Alice"])
+def test_pages_follow_each_other_there_and_back_whatever_finishes_meanwhile(
+    client: Client, people: list[User], query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = [finished("fr-2", people[:2], ago=days(number)) for number in range(1, 8)]
+    # Two that ended in the same moment are told apart all the same.
+    same = games[3].ended
+    for game in games[2:5]:
+        Game.objects.filter(pk=game.pk).update(ended=same)
+        Seat.objects.filter(game=game).update(ended=same)
+    monkeypatch.setattr(history.page, "__kwdefaults__", {**(history.page.__kwdefaults__ or {}), "size": 2})
+    expected = [game.code for game in Game.objects.order_by("-ended", "-id")]
+    walked: list[str] = []
+    back: list[list[str]] = []
+    place = ""
+    while True:
+        page = client.get(f"/history/?{query}&{place}").context["page"]
+        codes = [entry.game.code for entry in page.entries]
+        walked += codes
+        back.append(codes)
+        if len(back) == 2:
+            finished("fr-2", people[:2], ago=days(0))
+        if not page.older:
+            break
+        place = f"after={page.older}"
+    assert walked == expected
+    for codes in back[-2::-1]:
+        page = client.get(f"/history/?{query}&before={page.newer}").context["page"]
+        assert [entry.game.code for entry in page.entries] == codes
+    assert page.newer  # the one that finished meanwhile
+
+
+def test_a_list_asks_the_same_number_of_questions_however_long_it_is_and_opens_no_record(
+    client: Client, people: list[User]
+) -> None:
+    def questions(query: str) -> list[str]:
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            client.get(f"/history/?{query}")
+        return [query["sql"] for query in asked]
+
+    finished("fr-2", people[:2])
+    queries = ["", "player=Alice", "player=Alice&opponent=Bob&result=won&pace=live&rulebook=fr&length=long"]
+    before = [len(questions(query)) for query in queries]
+    for _ in range(6):
+        finished("fr-2", people[:2])
+    archive.archive_finished()
+    after = [questions(query) for query in queries]
+    assert [len(each) for each in after] == before
+    assert max(before) <= 5
+    assert not [sql for each in after for sql in each if Record._meta.db_table in sql or "games_event" in sql]
+
+
+def test_a_game_that_is_not_listed_is_found_by_its_players_alone(client: Client, people: list[User]) -> None:
+    alice, bob, carla = people
+    game = finished("fr-2", [alice, bob])
+    Game.objects.update(listed=False)
+    assert listed(client) == listed(client, "player=Alice") == []
+    client.force_login(carla)
+    assert listed(client, "player=Alice") == []
+    client.force_login(alice)
+    assert listed(client) == []
+    assert listed(client, "player=Alice") == [game.code]
+
+
+def test_a_deleted_person_is_a_pseudonym_in_lists_at_once_and_a_closed_account_is_not_found(
+    client: Client, people: list[User]
+) -> None:
+    game = finished("fr-2", people[:2])
+    closing.close(people[1])
+    assert client.get("/history/?player=Bob").status_code == 422
+    closing.delete(people[0])
+    people[0].refresh_from_db()
+    page = client.get("/history/").content.decode()
+    assert "Alice" not in page
+    assert people[0].name in page
+    assert listed(client, f"player={people[0].name}") == [game.code]
+
+
+def test_a_place_is_read_as_it_was_written() -> None:
+    game = finished("fr-2")
+    assert game.ended is not None
+    place = Cursor(game.ended, game.pk)
+    assert Cursor.read(str(place)) == place
+
+
+def test_the_filters_stay_in_the_address_of_the_next_page(client: Client, people: list[User]) -> None:
+    for _ in range(history.PAGE + 1):
+        finished("fr-2", people[:2])
+    page = client.get("/history/?player=Alice&pace=live&result=&nonsense=1")
+    older = page.context["page"].older
+    assert f'href="?player=Alice&pace=live&after={older}"' in unescape(page.content.decode())
+    assert set(HistoryForm.base_fields) >= {"player", "opponent", "result", "pace", "rulebook", "since", "length"}
+
+
+# One game -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_story_tells_scores_growth_trades_and_figures(client: Client, people: list[User]) -> None:
+    game = finished("es-3", people)
+    for _ in range(2):
+        page = client.get(f"/games/{game.code}/story/")
+        assert page.status_code == 200
+        story = page.context["story"]
+        scores = {seat.number: seat.points for seat in game.seats.all()}
+        assert list(story.rounds[-1].points) == [scores[seat] for seat in range(3)]
+        assert len(story.rounds) >= game.rounds
+        text = page.content.decode()
+        assert 'class="chart"' in text
+        assert all(person.name in text for person in people)
+        assert game.commitment in text
+        archive.archive(game.pk)
+
+
+def test_the_story_of_a_running_game_is_at_its_table(client: Client) -> None:
+    game = finished("fr-2")
+    Game.objects.filter(pk=game.pk).update(ended=None)
+    page = client.get(f"/games/{game.code}/story/")
+    assert page.headers["Location"] == f"/games/{game.code}/"
+    assert client.get("/games/nosuchgame/story/").status_code == 404
