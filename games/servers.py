@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.models import Q
 
 from games.models import Game, Server
+from games.pulse import pulse
 
 logger = logging.getLogger(__name__)
 
@@ -82,10 +83,11 @@ def own_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"[:100]
 
 
-def beat(server: int, now: int) -> None:
-    """Say that this process lives; a row that somebody cleared away comes back."""
-    if not Server.objects.filter(pk=server).update(seen=now):
-        Server.objects.create(pk=server, name=own_name(), seen=now)
+def beat(server: int, now: int, people: int = 0) -> None:
+    """Say that this process lives, and how it does; a row that somebody cleared away comes back."""
+    doing = pulse.read(people)
+    if not Server.objects.filter(pk=server).update(seen=now, pulse=doing):
+        Server.objects.create(pk=server, name=own_name(), seen=now, pulse=doing)
 
 
 def overdue(now: int) -> list[int]:

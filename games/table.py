@@ -12,8 +12,9 @@ for the length of one write.
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from games.bot_hands import BotHands
 from games.course import Course, Deed
 from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
 from games.opening import Opened
+from games.pulse import pulse
 from games.rules import State
 from games.rules.commands import Command, Ready
 from games.steps import clock_steps, first_steps, steps_of
@@ -48,6 +50,7 @@ class Asked:
     command: Command
     page: Page | None = None
     command_id: str = ""
+    at: float = field(default_factory=time.perf_counter)
 
 
 class Table(Course):
@@ -237,6 +240,8 @@ class Table(Course):
                     return await self._refuse(waiting, "not_begun")
                 for asked, why in await self._do(self.state, waiting):
                     await self._refuse([asked], why.code, why.values)
+                for asked in waiting:
+                    pulse.moved(asked.at)
                 return None
             except log.Behind:
                 self._doubtful = True

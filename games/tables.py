@@ -143,7 +143,7 @@ class Tables:
 
     async def _look(self) -> None:
         self._looks += 1
-        look = await self._heart.run(self._ask, list(self._tables))
+        look = await self._heart.run(self._ask, list(self._tables), self._people())
         self._silent = look.silent
         if lost_ms := self.silence(self.server):
             for table in self._tables.values():
@@ -156,10 +156,15 @@ class Tables:
         await self._see_to_pages(look.ended)
         await self._drop_idle()
 
-    def _ask(self, game_ids: list[int]) -> Look:
+    def _people(self) -> int:
+        """How many people look at tables of this process, visitors by their pages."""
+        pages = [page for table in self._tables.values() for page in table.pages]
+        return len({page.user_id or page.key for page in pages})
+
+    def _ask(self, game_ids: list[int], people: int) -> Look:
         self.clock.follow(servers.database_now)
         now = self.clock.now()
-        servers.beat(self.server, now)
+        servers.beat(self.server, now, people)
         if self._looks % CLEARED_EVERY == 0:
             servers.clear_out(now - CLEARED_MS)
         return Look(

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from games import archive, sweep
+from games import archive, gauges, sweep
 
 
 @shared_task
@@ -15,3 +15,9 @@ def wake_overdue() -> None:
 def archive_finished() -> None:
     """Every minute: games that ended some minutes ago become records."""
     archive.archive_finished()
+
+
+@shared_task
+def take_figures() -> None:
+    """Every few seconds: what administrators' figures are drawn from."""
+    gauges.take()

@@ -31,6 +31,7 @@ urlpatterns = [
     path("moderation/messages/<int:pk>/hide/", moderators.hide, name="hide"),
     path("moderation/acts/", moderators.log, name="acts"),
     path("moderation/acts/<int:pk>/undo/", moderators.undo, name="undo"),
+    path("moderation/figures/", moderators.figures, name="figures"),
     path("moderation/appeals/", moderators.appeal_list, name="appeals"),
     path("moderation/appeals/<int:pk>/", moderators.decide_appeal, name="decide_appeal"),
 ]

@@ -24,6 +24,8 @@ class Server(models.Model):
 
     name = models.CharField(max_length=100)
     seen = models.BigIntegerField(db_index=True)
+    # How it does: moves, faults, people and how long its last moves took (games/pulse.py).
+    pulse = models.JSONField(default=dict)
 
     class Meta:
         verbose_name = _("server")

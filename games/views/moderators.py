@@ -22,6 +22,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import FOREVER, User
+from games import gauges
 from games.models import Act, Appeal, Case, Game, Message, What
 from games.moderation import acts, appeals, cases, roles
 from games.moderation.acts import Why
@@ -273,3 +274,14 @@ def decide_appeal(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     else:
         messages.success(request, gettext("Decided. The person has a letter."))
     return redirect("games:appeals")
+
+
+@require_safe
+@moderators_only
+def figures(request: HttpRequest, me: User) -> HttpResponse:
+    """How the site does, for administrators."""
+    if not roles.is_administrator(me):
+        raise PermissionDenied
+    fragment = bool(getattr(request, "htmx", False))
+    name = "games/moderation/_figures.html" if fragment else "games/moderation/figures.html"
+    return render(request, name, {"charts": gauges.charts(gauges.samples())})

@@ -1,0 +1,240 @@
+"""Django's administration of games and of their moderation: found fast, read, and led on to where one acts.
+
+Nothing is changed here: a change is an act, with its reason, its letter and its line in the log.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from accounts import looks
+from accounts.models import User
+from games import servers
+from games.models import Act, Appeal, Case, Game, Report, Seat, Server
+from games.moderation import roles
+
+if TYPE_CHECKING:
+    AnyAdmin = admin.ModelAdmin[Any]
+    SeatsOfGame = admin.TabularInline[Seat, Game]
+    ReportsOfCase = admin.TabularInline[Report, Case]
+    AnyPaginator = Paginator[Any]
+else:
+    AnyPaginator = Paginator
+    AnyAdmin = admin.ModelAdmin
+    SeatsOfGame = ReportsOfCase = admin.TabularInline
+
+# What a list counts and turns pages through; what lies further back is found by a search or a number.
+FURTHEST = 1_000
+
+
+class NearPages(AnyPaginator):
+    """Never counts a whole table: as many pages as are of use, and `…?pk__lt=` leads further."""
+
+    @cached_property
+    def count(self) -> int:
+        rows = self.object_list
+        assert isinstance(rows, QuerySet)
+        return rows.order_by().values("pk")[:FURTHEST].count()
+
+
+class ReadOnly(AnyAdmin):
+    """For whoever looks after the site; nothing is added, changed or deleted."""
+
+    show_full_result_count = False
+    paginator = NearPages
+    list_per_page = 50
+    ordering = ("-pk",)
+    list_max_show_all = 0
+    change_list_template = "games/admin/change_list.html"
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return roles.is_moderator(request.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return roles.is_moderator(request.user)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def people_called(beginning: str) -> QuerySet[User]:
+    """Whose names begin so; few enough to look among what is theirs."""
+    found = User.objects.filter(folded_name__startswith=looks.fold(beginning)).values("pk")
+    return User.objects.filter(pk__in=list(found.values_list("pk", flat=True)[:200]))
+
+
+def link(name: str, text: object, *args: object) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse(name, args=args), text)
+
+
+class SeatInline(SeatsOfGame):
+    model = Seat
+    fields = readonly_fields = (
+        "number",
+        "kind",
+        "user",
+        "strength",
+        "character",
+        "program",
+        "place",
+        "points",
+        "conduct",
+    )
+    extra = 0
+    can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return roles.is_moderator(request.user)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Game)
+class GameAdmin(ReadOnly):
+    """Games with their state, who plays, when they last gave a sign of life, and the ways to look and to act."""
+
+    list_display = ("code", "state", "players", "pace", "ranked", "rulebook", "created", "sign_of_life", "ways")
+    list_filter = ("pace", "ranked", ("ended", admin.EmptyFieldListFilter))
+    search_fields = ("code",)
+    search_help_text = _("A game's address, or the beginning of a player's name.")
+    inlines = (SeatInline,)
+    fields = readonly_fields = (
+        *("code", "created", "rulebook", "pace", "ranked", "limits", "edition", "faces"),
+        *("head", "reason", "rounds", "lost_ms", "finish_seq", "ended", "kept_as", "ways"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
+        return Game.objects.select_related("kept_by").prefetch_related("seats__user")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term:
+            return queryset, False
+        if queryset.filter(code=search_term).exists():
+            return queryset.filter(code=search_term), False
+        seats = Seat.objects.filter(user__in=people_called(search_term))
+        return queryset.filter(pk__in=seats.values("game")), False
+
+    @admin.display(description=_("state"))
+    def state(self, game: Game) -> object:
+        if game.ended:
+            return game.reason or _("over")
+        return _("running") if game.started_ms else _("waiting")
+
+    @admin.display(description=_("players"))
+    def players(self, game: Game) -> str:
+        return ", ".join(str(seat.user or seat.strength) for seat in game.seats.all())
+
+    @admin.display(description=_("last sign of life"))
+    def sign_of_life(self, game: Game) -> object:
+        if game.ended:
+            return game.ended
+        if game.kept_by is None:
+            return "–"
+        silent = max(0, servers.database_now() - game.kept_by.seen) // 1000
+        return _("%(seconds)d s ago") % {"seconds": silent}
+
+    @admin.display(description=_("ways"))
+    def ways(self, game: Game) -> SafeString:
+        table = link("games:game", _("table"), game.code)
+        return format_html("{} · {}", table, link("games:moderated_game", _("act"), game.code))
+
+
+class ReportInline(ReportsOfCase):
+    model = Report
+    fk_name = "case"
+    fields = readonly_fields = ("at", "reporter", "reason", "words", "said", "game", "seq", "verdict")
+    extra = 0
+    can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return roles.is_moderator(request.user)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Case)
+class CaseAdmin(ReadOnly):
+    list_display = ("pk", "about", "urgency", "opened", "claimed_by", "decided", "outcome", "way")
+    list_filter = ("outcome", ("decided", admin.EmptyFieldListFilter))
+    list_select_related = ("about", "claimed_by")
+    search_fields = ("about__folded_name",)
+    inlines = (ReportInline,)
+    fields = readonly_fields = (
+        *("about", "opened", "urgency", "claimed_by", "claimed_at", "decided", "decided_by", "outcome", "way"),
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return (queryset.filter(about__in=people_called(search_term)) if search_term else queryset), False
+
+    @admin.display(description=_("ways"))
+    def way(self, case: Case) -> SafeString:
+        return link("games:case", _("work on it"), case.pk)
+
+
+@admin.register(Act)
+class ActAdmin(ReadOnly):
+    """The log: read, never written here."""
+
+    list_display = ("at", "by", "what", "person", "game", "reason", "until", "words")
+    list_filter = ("what", "reason")
+    list_select_related = ("by", "person", "game")
+    search_fields = ("person__folded_name",)
+    search_help_text = _("The beginning of a name, of whoever acted or was acted on.")
+    fields = readonly_fields = (
+        *("at", "by", "person", "what", "reason", "words", "until", "before", "after"),
+        *("case", "game", "room", "message", "undoes"),
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term:
+            return queryset, False
+        people = people_called(search_term)
+        return queryset.filter(person__in=people) | queryset.filter(by__in=people), False
+
+
+@admin.register(Appeal)
+class AppealAdmin(ReadOnly):
+    list_display = ("at", "act", "granted", "decided", "decided_by")
+    list_filter = ("granted",)
+    list_select_related = ("act", "decided_by")
+    fields = readonly_fields = ("act", "at", "words", "decided", "decided_by", "granted", "answer")
+
+
+@admin.register(Server)
+class ServerAdmin(ReadOnly):
+    """The processes that look after games."""
+
+    list_display = ("name", "alive", "pulse")
+    fields = readonly_fields = ("name", "alive", "pulse")
+
+    @admin.display(description=_("alive"), boolean=True)
+    def alive(self, server: Server) -> bool:
+        return server.seen > servers.database_now() - servers.SILENT_MS

@@ -1,0 +1,163 @@
+"""The administration: read-only, for moderators and administrators, and as fast with a million rows as with ten."""
+
+import re
+import time
+from datetime import timedelta
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from games import gauges
+from games.admin import FURTHEST, ReadOnly
+from games.models import Act, Case, Reason
+from games.moderation import acts
+from games.moderation.acts import Why
+from games.pulse import Pulse
+from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
+
+pytestmark = pytest.mark.django_db
+LISTS = ["game", "case", "act", "appeal", "server"]
+
+
+@pytest.fixture
+def office() -> Client:
+    return client_of(moderator())
+
+
+@pytest.fixture
+def irma() -> User:
+    return somebody("Irma Vep")
+
+
+def page(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.headers
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_read_and_nothing_is_added(name: str, office: Client) -> None:
+    page(office, f"/admin/games/{name}/")
+    assert office.get(f"/admin/games/{name}/add/").status_code == 403
+
+
+def test_whatever_of_games_the_administration_shows_it_only_shows() -> None:
+    wrong = [
+        model.__name__
+        for model, one in admin.site._registry.items()
+        if model._meta.app_label == "games" and not isinstance(one, ReadOnly)
+    ]
+    assert not wrong
+
+
+def test_the_log_has_no_button_that_changes_it_not_even_for_an_administrator(irma: User) -> None:
+    act = acts.warn(moderator(), irma, Why(Reason.INSULT))
+    boss = client_of(moderator("Nick", administrator=True))
+    shown = page(boss, f"/admin/games/act/{act.pk}/change/")
+    assert 'name="_save"' not in shown
+    assert boss.post(f"/admin/games/act/{act.pk}/change/", {"words": "x"}).status_code == 403
+    assert boss.post(f"/admin/games/act/{act.pk}/delete/", {"post": "yes"}).status_code == 403
+    answer = boss.post("/admin/games/act/", {"action": "delete_selected", "_selected_action": [act.pk]})
+    assert Act.objects.count() == 1, answer.status_code
+
+
+def test_games_are_found_by_their_address_and_by_who_plays(office: Client, irma: User) -> None:
+    hers, other = game_of(irma, somebody("Max")), game_of(somebody("Fandor"), somebody("Juve II"))
+    for question in (hers.code, "irma"):
+        shown = page(office, f"/admin/games/game/?q={question}")
+        assert hers.code in shown
+        assert other.code not in shown
+    shown = page(office, f"/admin/games/game/{hers.pk}/change/")
+    assert f"/moderation/games/{hers.code}/" in shown
+    assert "Irma Vep" in shown
+
+
+def test_cases_and_acts_are_found_by_the_beginning_of_a_name(office: Client, irma: User) -> None:
+    reported(somebody("Max"), irma)
+    assert "/moderation/cases/" in page(office, "/admin/games/case/?q=irma")
+    assert "/moderation/cases/" not in page(office, "/admin/games/case/?q=fandor")
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_no_list_counts_its_whole_table(name: str, office: Client, irma: User) -> None:
+    for number in range(3):
+        game_of(irma, somebody(f"Apache {number}"))
+    with CaptureQueriesContext(connection) as asked:
+        page(office, f"/admin/games/{name}/")
+    about_all = [query["sql"] for query in asked if re.search(r"COUNT\(|DISTINCT", query["sql"])]
+    rows = [sql for sql in about_all if f"games_{name}" in sql]
+    assert rows
+    assert all(f"LIMIT {FURTHEST}" in sql for sql in rows)
+
+
+def test_a_list_asks_the_same_number_of_questions_however_long_it_is(office: Client, irma: User) -> None:
+    def questions() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            page(office, "/admin/games/game/")
+        return len(asked)
+
+    game_of(irma, somebody("Max"))
+    questions()
+    few = questions()
+    for number in range(5):
+        game_of(irma, somebody(f"Apache {number}"))
+    assert questions() == few
+
+
+def test_what_lies_further_back_than_a_list_pages_is_found_by_its_number(office: Client, irma: User) -> None:
+    games = [game_of(irma, somebody(f"Apache {number}")) for number in range(3)]
+    shown = page(office, f"/admin/games/game/?pk__lt={games[1].pk}")
+    assert games[0].code in shown
+    assert games[2].code not in shown
+
+
+@pytest.mark.parametrize("who", ["visitor", "player"])
+def test_nobody_else_comes_in(who: str, client: Client, irma: User) -> None:
+    if who == "player":
+        client.force_login(irma)
+    assert client.get("/admin/games/game/").status_code == 302
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_figures_are_for_administrators(office: Client) -> None:
+    assert office.get("/moderation/figures/").status_code == 403
+    assert "Moves a second" in page(client_of(moderator("Nick", administrator=True)), "/moderation/figures/")
+
+
+def test_a_sample_tells_what_waits_and_since_when(irma: User) -> None:
+    game_of(irma, somebody("Max"))
+    case = reported(somebody("Fandor"), irma).case
+    Case.objects.filter(pk=case.pk).update(opened=timezone.now() - timedelta(hours=2))
+    gauges.take()
+    sample = gauges.samples()[-1]
+    assert (sample["tables"], sample["reports"], sample["jobs"]) == (1, [1, 1, 0], 0)
+
+
+def test_two_samples_make_a_rate_and_a_process_that_began_anew_counts_nothing() -> None:
+    base = {"reports": [0, 0, 0], "faults": {}}
+    taken = [
+        base | {"at": 0.0, "moves": {"1": 100}},
+        base | {"at": 5.0, "moves": {"1": 150, "2": 30}},
+        base | {"at": 10.0, "moves": {"1": 3, "2": 40}},
+    ]
+    moves = next(chart for chart in gauges.charts(taken) if str(chart.name) == "Moves a second")
+    assert (moves.most, moves.last) == (10.0, 2.0)
+    assert moves.points.count(",") == 2
+
+
+def test_the_slowest_of_a_hundred_is_known_and_forgotten() -> None:
+    own = Pulse()
+    assert own.p99_ms() is None
+
+    now = time.perf_counter()
+    for number in range(100):
+        own.moved(now - number / 1000)
+    assert own.moves == 100
+    assert 97 <= (own.p99_ms() or 0) < 120
