@@ -1,11 +1,16 @@
 """What people fill in around games."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from games import names
 from games.bots.strengths import STRENGTHS, Strength
 from games.lobby import MOST_BOTS
+from games.models import Game, Room
+from games.rules import terms
+from games.rules.edition import load_edition
 
 
 class BotsForm(forms.Form):
@@ -32,3 +37,114 @@ class BotsForm(forms.Form):
     def clean_strength(self) -> Strength:
         said = self.cleaned_data["strength"]
         return next((one for one in STRENGTHS if one == said), "apprentice")
+
+
+# The limits that a room's owner may want to change, in the unit that people say them in.
+_SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
+UNITS: dict[str, dict[str, int]] = {
+    "live": {"search_ms": _SECOND, "turn_ms": _SECOND, "ready_ms": _SECOND, "hand_ms": _SECOND},
+    "relaxed": {"search_ms": _SECOND, "turn_ms": _HOUR, "ready_ms": _HOUR, "hand_ms": _SECOND},
+}
+
+
+def _faces() -> list[tuple[str, object]]:
+    faces = sorted(load_edition(terms.RANKED_EDITION).market)
+    return [("", _("Drawn")), *((face, names.of_market(face)) for face in faces)]
+
+
+class RoomForm(forms.Form):
+    """What is played in a new room: as usual, unless somebody says otherwise."""
+
+    size = forms.TypedChoiceField(
+        label=_("Players"),
+        coerce=int,
+        choices=[(number, str(number)) for number in terms.PLAYERS],
+        initial=2,
+        widget=forms.RadioSelect,
+    )
+    pace = forms.ChoiceField(
+        label=_("Pace"),
+        choices=[("live", _("Live")), ("relaxed", _("Relaxed: a day for each turn"))],
+        initial="live",
+        widget=forms.RadioSelect,
+    )
+    ranked = forms.TypedChoiceField(
+        label=_("Kind of game"),
+        coerce=lambda said: said == "yes",
+        choices=[("no", _("Casual")), ("yes", _("Ranked"))],
+        initial="no",
+        widget=forms.RadioSelect,
+    )
+    public = forms.TypedChoiceField(
+        label=_("Who may come"),
+        coerce=lambda said: said == "yes",
+        choices=[("yes", _("Everybody")), ("no", _("Whoever has the link"))],
+        initial="yes",
+        widget=forms.RadioSelect,
+    )
+    rulebook = forms.ChoiceField(label=_("Rulebook"), choices=lambda: list(names.RULEBOOKS.items()), initial="fr")
+
+
+class SettingsForm(RoomForm):
+    """The same for a room that is open, with its markets and limits; the pace stays."""
+
+    pace = None  # type: ignore[assignment]  # Django's way to leave a field out
+
+    market_1 = forms.ChoiceField(label=_("First market"), choices=_faces, required=False)
+    market_2 = forms.ChoiceField(label=_("Second market"), choices=_faces, required=False)
+    market_3 = forms.ChoiceField(label=_("Third market"), choices=_faces, required=False)
+    market_4 = forms.ChoiceField(label=_("Fourth market"), choices=_faces, required=False)
+    search_ms = forms.IntegerField(label=_("Search, seconds"), required=False, min_value=1)
+    turn_ms = forms.IntegerField(label=_("Turn, seconds"), required=False, min_value=1)
+    ready_ms = forms.IntegerField(label=_("Getting ready, seconds"), required=False, min_value=1)
+    hand_ms = forms.IntegerField(label=_("Tile in hand, seconds"), required=False, min_value=1)
+
+    def __init__(self, *args: Any, of_pace: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.of_pace = of_pace
+        if of_pace == Game.Pace.RELAXED:
+            self.fields["turn_ms"].label, self.fields["ready_ms"].label = _("Turn, hours"), _("Getting ready, hours")
+
+    @classmethod
+    def of(cls, room: Room) -> "SettingsForm":
+        """Filled in as a room is."""
+        limits = {name: room.limits[name] // unit for name, unit in UNITS[room.pace].items()} if room.limits else {}
+        markets = {f"market_{number}": face for number, face in enumerate(room.faces, 1)}
+        yes = {True: "yes", False: "no"}
+        kept = {"size": room.size, "rulebook": room.rulebook, "ranked": yes[room.ranked], "public": yes[room.public]}
+        return cls(initial=kept | markets | limits, of_pace=room.pace)
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        if self.errors:
+            return said
+        said["faces"] = self._chosen_faces(said)
+        said["limits"] = self._chosen_limits(said)
+        if said["ranked"] and (said["faces"] or said["limits"]):
+            raise forms.ValidationError(
+                _("A ranked game has drawn markets and the usual limits."), code="ranked_as_usual"
+            )
+        return said
+
+    def _chosen_faces(self, said: dict[str, Any]) -> list[str]:
+        faces = [said[f"market_{number}"] for number in range(1, said["size"] + 1)]
+        if not any(faces):
+            return []
+        if not all(faces):
+            raise forms.ValidationError(_("Choose a market for each player, or none."), code="faces_missing")
+        if len({face[0] for face in faces}) < len(faces):
+            raise forms.ValidationError(_("Each market board lies on one of its two faces."), code="board_twice")
+        return faces
+
+    def _chosen_limits(self, said: dict[str, Any]) -> terms.Limits | None:
+        usual = terms.DEFAULT_LIMITS["relaxed" if self.of_pace == Game.Pace.RELAXED else "live"]
+        wanted = {name: said[name] * unit for name, unit in UNITS[self.of_pace].items() if said.get(name)}
+        for name, value in wanted.items():
+            least, most = (limit // UNITS[self.of_pace][name] for limit in terms.LIMIT_RANGES[name])
+            if not terms.LIMIT_RANGES[name][0] <= value <= terms.LIMIT_RANGES[name][1]:
+                said_so = _("Between %(least)s and %(most)s.") % {"least": max(1, least), "most": most}
+                self.add_error(name, forms.ValidationError(said_so, code="limit_range"))
+        if self.errors:
+            return None
+        limits = terms.Limits(**(usual.as_json() | wanted))
+        return None if limits == usual else limits

@@ -1,12 +1,18 @@
 """How games come about: one function for each thing that happens."""
 
 import random
+from typing import Any
 
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, Prefetch, Q
+
+from games import rooms
 from games.bots.strengths import Strength
-from games.models import Game
+from games.models import Game, Room, RoomSeat
 from games.opening import NewSeat, open_game
 from games.rules import terms
 
+ROOMS_A_PAGE = 24
 MOST_BOTS = len(terms.CHARACTERS) - 1
 
 
@@ -15,6 +21,27 @@ def play_against_bots(person_id: int, bots: int, strength: Strength) -> Game:
     characters = random.sample(terms.CHARACTERS, bots + 1)
     seats = [NewSeat(characters[0], person_id), *(NewSeat(one, strength=strength) for one in characters[1:])]
     return open_game(seats)
+
+
+def free_rooms(page: str | int = 1, *, pace: str = "", ranked: bool | None = None) -> Page[Any]:
+    """Public rooms with a free seat where nobody plays yet, the fullest first; each with its `seats` in order."""
+    found = rooms.resting().filter(public=True)
+    if pace:
+        found = found.filter(pace=pace)
+    if ranked is not None:
+        found = found.filter(ranked=ranked)
+    found = found.annotate(people=Count("seats", filter=Q(seats__user__isnull=False)), taken=Count("seats"))
+    found = found.filter(people__gt=0, taken__lt=F("size")).order_by(F("size") - F("taken"), "-touched", "pk")
+    seats = RoomSeat.objects.select_related("user").order_by("number")
+    return Paginator(found.select_related("owner").prefetch_related(Prefetch("seats", seats)), ROOMS_A_PAGE).get_page(
+        page
+    )
+
+
+def rooms_of(person_id: int) -> list[Room]:
+    """The open rooms that this person sits in, and those somebody invited them to."""
+    mine = Q(seats__user=person_id) | Q(admissions__user=person_id, admissions__invited=True)
+    return list(rooms.resting().filter(mine).select_related("owner").distinct().order_by("-touched")[:20])
 
 
 def running_games(person_id: int) -> list[Game]:

@@ -44,6 +44,8 @@ class Opened:
 
     game_id: int
     code: str
+    # The address of the room it is played in; nothing for a game that has none.
+    room: str
     rulebook: terms.Rulebook
     pace: terms.Pace
     ranked: bool
@@ -100,6 +102,8 @@ def open_game(
     limits: terms.Limits | None = None,
     faces: tuple[str, ...] = (),
     edition: str = terms.RANKED_EDITION,
+    room_id: int | None = None,
+    listed: bool = True,
 ) -> Game:
     """A new game with its commitment, which begins when the nonces are there; `TermsError` if the rules forbid it."""
     limits = limits or terms.DEFAULT_LIMITS[pace]
@@ -116,6 +120,8 @@ def open_game(
     )
     with transaction.atomic():
         game = Game.objects.create(
+            room_id=room_id,
+            listed=listed,
             rulebook=rulebook,
             pace=pace,
             ranked=ranked,
@@ -144,12 +150,12 @@ def open_game(
 
 def find(code: str) -> Opened | None:
     """The game with this address."""
-    game = Game.objects.filter(code=code).first()
+    game = Game.objects.select_related("room").filter(code=code).first()
     return None if game is None else _opened(game)
 
 
 def find_by_id(game_id: int) -> Opened | None:
-    game = Game.objects.filter(pk=game_id).first()
+    game = Game.objects.select_related("room").filter(pk=game_id).first()
     return None if game is None else _opened(game)
 
 
@@ -157,6 +163,7 @@ def _opened(game: Game) -> Opened:
     return Opened(
         game_id=game.pk,
         code=game.code,
+        room=game.room.code if game.room else "",
         rulebook=choice(game.rulebook, "the rulebook", terms.RULEBOOKS),
         pace=choice(game.pace, "the pace", terms.PACES),
         ranked=game.ranked,

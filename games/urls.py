@@ -2,13 +2,18 @@
 
 from django.urls import path
 
-from games.views import game, history, lobby, moderators, records, reports, talk
+from games.views import game, history, lobby, moderators, records, reports, rooms, talk
 
 app_name = "games"
 urlpatterns = [
     path("", lobby.home, name="home"),
     path("play/", lobby.lobby, name="lobby"),
     path("play/bots/", lobby.play_against_bots, name="play_against_bots"),
+    path("rooms/", rooms.open_room, name="open_room"),
+    path("rooms/new/", rooms.new_room, name="new_room"),
+    path("rooms/<slug:code>/", rooms.room, name="room"),
+    path("rooms/<slug:code>/settings/", rooms.settings, name="room_settings"),
+    path("rooms/<slug:code>/<slug:what>/", rooms.act, name="room_act"),
     path("games/<slug:code>/", game.game, name="game"),
     path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
     path("games/<slug:code>/record.json", records.record, name="record"),

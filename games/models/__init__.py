@@ -3,10 +3,12 @@
 from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.records import Figures, Record
+from games.models.rooms import Admission, Room, RoomSeat, Waiting
 from games.models.talk import Ignored, Message
 
 __all__ = [
     "Act",
+    "Admission",
     "Appeal",
     "Case",
     "Event",
@@ -19,8 +21,11 @@ __all__ = [
     "Reason",
     "Record",
     "Report",
+    "Room",
+    "RoomSeat",
     "Seat",
     "Server",
+    "Waiting",
     "What",
     "new_code",
 ]

@@ -52,6 +52,7 @@ class Game(models.Model):
     code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
     created = models.DateTimeField(auto_now_add=True)
 
+    room = models.ForeignKey("games.Room", models.SET_NULL, null=True, related_name="games")
     rulebook = models.CharField(max_length=2)
     pace = models.CharField(max_length=8, choices=Pace)
     ranked = models.BooleanField(default=False)
@@ -82,7 +83,10 @@ class Game(models.Model):
     class Meta:
         verbose_name = _("game")
         verbose_name_plural = _("games")
-        constraints = [models.UniqueConstraint(fields=["pace", "finish_seq"], name="one_finish_a_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["pace", "finish_seq"], name="one_finish_a_number"),
+            models.UniqueConstraint(fields=["room"], condition=Q(ended=None), name="one_running_game_a_room"),
+        ]
         indexes = [
             models.Index(F("wake_at"), name="game_due", condition=Q(ended=None)),
             models.Index(F("kept_by"), name="game_kept", condition=Q(ended=None)),

@@ -1,13 +1,18 @@
 """The home page, and the ways into a game."""
 
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts import entrance
+from accounts.models import User
 from games import lobby as lobbies
 from games.forms import BotsForm
+from games.models import Game
 
 
 @require_safe
@@ -16,9 +21,29 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@never_cache
 def lobby(request: HttpRequest) -> HttpResponse:
-    running = [] if isinstance(request.user, AnonymousUser) else lobbies.running_games(request.user.pk)
-    return render(request, "games/lobby.html", {"form": BotsForm(), "running": running})
+    """What one can play; asked for as a fragment, the part of it that lives."""
+    context = _tables(request)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "games/_tables.html", context)
+    return render(request, "games/lobby.html", context | {"form": BotsForm()})
+
+
+def _tables(request: HttpRequest) -> dict[str, Any]:
+    me = request.user if isinstance(request.user, User) else None
+    pace, ranked = request.GET.get("pace", ""), request.GET.get("ranked", "")
+    return {
+        "page": lobbies.free_rooms(
+            request.GET.get("page", "1"),
+            pace=pace if pace in Game.Pace.values else "",
+            ranked={"yes": True, "no": False}.get(ranked),
+        ),
+        "pace": pace,
+        "ranked": ranked,
+        "own_rooms": lobbies.rooms_of(me.pk) if me else [],
+        "running": lobbies.running_games(me.pk) if me else [],
+    }
 
 
 @require_POST
@@ -26,7 +51,7 @@ def play_against_bots(request: HttpRequest) -> HttpResponse:
     """A game that begins at once; who is nobody yet plays as a guest."""
     form = BotsForm(request.POST)
     if not form.is_valid():
-        return render(request, "games/lobby.html", {"form": form}, status=422)
+        return render(request, "games/lobby.html", _tables(request) | {"form": form}, status=422)
     if isinstance(request.user, AnonymousUser):
         entered: HttpResponse = entrance.come_as_guest(request)
         if isinstance(request.user, AnonymousUser):

@@ -1,0 +1,96 @@
+"""The doorbell at a page: a socket that says only that there is something to fetch."""
+
+import asyncio
+from typing import Any, ClassVar
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from accounts.models import EndedSession
+from accounts.sessions import EndWatch
+from games import news, pace
+from games.frames import CloseCode
+
+LOOK_SECONDS = 1.0
+BEAT = "beat"
+
+
+class RungConsumer(AsyncWebsocketConsumer):
+    """One page that hears rings. It ends with the session it was opened in, as a table's page does."""
+
+    open: ClassVar[set["RungConsumer"]] = set()
+    watch: ClassVar[asyncio.Task[None] | None] = None
+
+    async def rings(self) -> list[str]:
+        """The groups this page listens to; none where there is nothing to hear for it."""
+        raise NotImplementedError
+
+    async def connect(self) -> None:
+        # Accepted before it is closed: a browser never learns the code of a socket that was refused.
+        await self.accept()
+        scope: dict[str, Any] = dict(self.scope)
+        user = scope["user"]
+        self.user_id = user.pk
+        self.session_key = getattr(scope.get("token") or scope.get("session"), "session_key", None)
+        self.session_epoch = getattr(user, "session_epoch", 0)
+        self.heard: list[str] = []
+        groups = await self.rings()
+        if not groups:
+            await self.close(CloseCode.NO_GAME)
+            return
+        for group in groups:
+            await self.channel_layer.group_add(group, self.channel_name)
+            self.heard.append(group)
+        RungConsumer.open.add(self)
+        if RungConsumer.watch is None or RungConsumer.watch.done():
+            RungConsumer.watch = asyncio.create_task(_see_who_is_out())
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """A page has nothing to say here; what it wants to say it posts."""
+        await self.close(CloseCode.UNREADABLE)
+
+    async def disconnect(self, code: int) -> None:
+        RungConsumer.open.discard(self)
+        for group in self.heard:
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+    async def rung(self, event: dict[str, Any]) -> None:
+        await self.send(text_data='{"type":"rung"}')
+
+    def is_of(self, ended: EndedSession) -> bool:
+        return self.user_id == ended.user_id and ended.ends(self.session_key, self.session_epoch)
+
+
+class NewsConsumer(RungConsumer):
+    """A page of the lobby, of a room, or of anybody signed in. Its beat says that somebody has a page open."""
+
+    async def rings(self) -> list[str]:
+        scope: dict[str, Any] = dict(self.scope)
+        kwargs: dict[str, str] = scope["url_route"]["kwargs"]
+        groups = [news.of_room(kwargs["code"])] if "code" in kwargs else []
+        if kwargs.get("where") == news.LOBBY:
+            groups.append(news.LOBBY)
+        if self.user_id is not None:
+            groups.append(news.of_person(self.user_id))
+            await self._note()
+        return groups
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if text_data != BEAT:
+            await self.close(CloseCode.UNREADABLE)
+        elif self.user_id is not None:
+            await self._note()
+
+    async def _note(self) -> None:
+        await database_sync_to_async(pace.note_page)(self.user_id)
+
+
+async def _see_who_is_out() -> None:
+    """Each second, as long as a page is open: close those whose session ended."""
+    ends = EndWatch()
+    while RungConsumer.open:
+        await asyncio.sleep(LOOK_SECONDS)
+        ended = await database_sync_to_async(ends.look)()
+        for page in [page for page in RungConsumer.open if any(page.is_of(end) for end in ended)]:
+            RungConsumer.open.discard(page)
+            await page.close(CloseCode.SIGNED_OUT)

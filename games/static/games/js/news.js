@@ -1,0 +1,67 @@
+// A live part of a page: <… data-news="/ws/1/news/…" hx-get=… hx-trigger="rung">. It is fetched anew when the doorbell
+// rings, when the line comes back, and now and then, so that a lost ring costs nothing.
+
+const AGAIN = [1000, 2000, 5000, 10000, 30000];
+const FOR_GOOD = new Set([4400, 4401, 4404]);
+const BEAT_MS = 20_000;
+// Many rings at once are one look, and not every page looks in the same moment.
+const GATHER_MS = 150;
+
+const listen = (part) => {
+  const address = location.origin.replace(/^http/, "ws") + part.dataset.news;
+  let tries = 0;
+  let waiting = 0;
+
+  const look = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => htmx.trigger(part, "rung"), GATHER_MS * (0.5 + Math.random()));
+  };
+
+  const connect = () => {
+    const socket = new WebSocket(address);
+    const beat = setInterval(() => {
+      socket.readyState === WebSocket.OPEN && socket.send("beat");
+      document.hidden || look();
+    }, BEAT_MS);
+    socket.addEventListener("open", () => {
+      // The page was made before it listened.
+      look();
+      tries = 0;
+    });
+    socket.addEventListener("message", look);
+    socket.addEventListener("close", ({ code }) => {
+      clearInterval(beat);
+      if (!FOR_GOOD.has(code)) setTimeout(connect, AGAIN[Math.min(tries++, AGAIN.length - 1)]);
+    });
+  };
+
+  // What is older than what is shown is dropped before it is swapped in.
+  part.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const version = Number(detail.xhr.getResponseHeader("Midnight-Version"));
+    const shown = Number(part.querySelector("[data-version]")?.dataset.version ?? 0);
+    if (version && version < shown) detail.shouldSwap = false;
+  });
+  // Somebody in the middle of choosing or writing is not disturbed; the next ring comes.
+  part.addEventListener("htmx:beforeRequest", (event) => {
+    const writing = part.contains(document.activeElement) && document.activeElement.matches("input:not([readonly]), select, textarea");
+    if (event.detail.requestConfig.verb === "get" && (writing || part.querySelector("details[open]"))) event.preventDefault();
+  });
+  document.addEventListener("visibilitychange", () => document.hidden || look());
+  connect();
+};
+
+for (const part of document.querySelectorAll("[data-news]")) listen(part);
+
+// <button data-copies="id"> puts what stands in a field on the clipboard, and says so.
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-copies]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copies);
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+    button.querySelector(".said").textContent = button.dataset.copied;
+  } catch {
+    document.execCommand("copy");
+  }
+});

@@ -1,0 +1,205 @@
+"""The page of a room, and what one does there."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from accounts import entrance
+from accounts.models import User
+from games import names, rooms
+from games.bots.strengths import STRENGTHS
+from games.forms import UNITS, RoomForm, SettingsForm
+from games.models import Game, Room
+from games.rooms import RoomRefusal
+from games.rules import terms
+
+# On every answer with a room: a page drops what is older than what it shows.
+VERSION = "Midnight-Version"
+
+
+def _number(request: HttpRequest) -> int | None:
+    said = request.POST.get("number", "")
+    return int(said) if said.isdecimal() and len(said) < 3 else None
+
+
+def _sit(request: HttpRequest, room: Room, me: User) -> None:
+    rooms.sit(room, me, _number(request))
+
+
+def _bot(request: HttpRequest, room: Room, me: User) -> None:
+    said = request.POST.get("strength", "")
+    rooms.add_bot(room, me, next((one for one in STRENGTHS if one == said), "apprentice"), _number(request))
+
+
+def _bot_away(request: HttpRequest, room: Room, me: User) -> None:
+    rooms.take_bot_away(room, me, _number(request) or 0)
+
+
+def _show_out(request: HttpRequest, room: Room, me: User) -> None:
+    said = request.POST.get("person", "")
+    if said.isdecimal():
+        rooms.show_out(room, me, int(said))
+
+
+def _invite(request: HttpRequest, room: Room, me: User) -> None:
+    rooms.invite(room, me, request.POST.get("name", ""))
+
+
+ACTS: dict[str, Callable[[HttpRequest, Room, User], object]] = {
+    "sit": _sit,
+    "stand": lambda request, room, me: rooms.stand(room, me),
+    "agree": lambda request, room, me: rooms.agree(room, me),
+    "wait": lambda request, room, me: rooms.agree(room, me, on=False),
+    "start": lambda request, room, me: rooms.start_now(room, me),
+    "bot": _bot,
+    "bot-away": _bot_away,
+    "show-out": _show_out,
+    "invite": _invite,
+    "close": lambda request, room, me: rooms.close(room, me),
+}
+
+
+@require_POST
+def open_room(request: HttpRequest) -> HttpResponse:
+    """A new room; who is nobody yet opens it as a guest."""
+    form = RoomForm(request.POST)
+    if not form.is_valid():
+        return render(request, "games/open_room.html", {"form": form}, status=422)
+    me = _somebody(request)
+    if isinstance(me, HttpResponse):
+        return me
+    try:
+        room = rooms.open_room(me, **form.cleaned_data)
+    except RoomRefusal as refused:
+        form.add_error(None, str(refused))
+        return render(request, "games/open_room.html", {"form": form}, status=422)
+    return redirect("games:room", room.code)
+
+
+@require_safe
+def new_room(request: HttpRequest) -> HttpResponse:
+    return render(request, "games/open_room.html", {"form": RoomForm()})
+
+
+@require_safe
+@never_cache
+def room(request: HttpRequest, code: str) -> HttpResponse:
+    """The room's page; asked for as a fragment, whoever sits there goes along to a game that has begun meanwhile."""
+    found = get_object_or_404(Room.objects.select_related("owner"), code=code)
+    if request.user.pk is not None:
+        rooms.note(found, request.user.pk)
+    context = _context(request, found)
+    if request.htmx:  # type: ignore[attr-defined]
+        return _gone_along(request, context) or _fragment(request, context)
+    return render(request, "games/room.html", context)
+
+
+@require_POST
+def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
+    """Do one of `ACTS`, and show the room as it is then."""
+    found = get_object_or_404(Room, code=code)
+    if what not in ACTS:
+        raise Http404
+    me = _somebody(request)
+    if isinstance(me, HttpResponse):
+        return me
+    refusal = ""
+    try:
+        ACTS[what](request, found, me)
+    except RoomRefusal as refused:
+        refusal = str(refused)
+    found.refresh_from_db()
+    context = _context(request, found) | {"refusal": refusal}
+    if request.htmx:  # type: ignore[attr-defined]
+        return _gone_along(request, context) or _fragment(request, context)
+    if refusal:
+        return render(request, "games/room.html", context, status=422)
+    return redirect("games:room", code)
+
+
+@require_POST
+def settings(request: HttpRequest, code: str) -> HttpResponse:
+    """The owner changes what is played."""
+    found = get_object_or_404(Room, code=code)
+    me = request.user
+    form = SettingsForm(request.POST, of_pace=found.pace)
+    if not isinstance(me, User) or not form.is_valid():
+        return render(request, "games/room.html", _context(request, found) | {"settings_form": form}, status=422)
+    said = {name: form.cleaned_data[name] for name in ("size", "rulebook", "ranked", "public", "faces", "limits")}
+    try:
+        rooms.change(found, me, **said)
+    except RoomRefusal as refused:
+        return render(request, "games/room.html", _context(request, found) | {"refusal": str(refused)}, status=422)
+    return redirect("games:room", code)
+
+
+def _somebody(request: HttpRequest) -> User | HttpResponse:
+    """Whoever asks; who is nobody yet comes in as a guest, or learns why not."""
+    if isinstance(request.user, AnonymousUser):
+        entered: HttpResponse = entrance.come_as_guest(request)
+        if isinstance(request.user, AnonymousUser):
+            return entered
+    return request.user
+
+
+def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
+    me = request.user if isinstance(request.user, User) else None
+    by_number = {seat.number: seat for seat in room.seats.select_related("user").order_by("number")}
+    mine = next((seat for seat in by_number.values() if me and seat.user_id == me.pk), None)
+    running, last = rooms.running_game(room), rooms.last_game(room)
+    is_owner = me is not None and room.owner_id == me.pk
+    return {
+        "room": room,
+        "places": [(number, by_number.get(number)) for number in range(room.size)],
+        "mine": mine,
+        "is_owner": is_owner,
+        "running": running,
+        "last": None if running else last,
+        "admission": rooms.admission_of(room, me.pk) if me else None,
+        "link": request.build_absolute_uri(reverse("games:room", args=[room.code])),
+        "strengths": [(one, names.STRENGTHS[one]) for one in STRENGTHS],
+        "rulebook": names.RULEBOOKS[room.rulebook],  # type: ignore[index]
+        "limits": _limits(room),
+        "invited": _invited(room) if mine else [],
+        "faces": [names.of_market(face) for face in room.faces],
+        "settings_form": SettingsForm.of(room) if is_owner and running is None else None,
+    }
+
+
+def _limits(room: Room) -> list[tuple[str, str]]:
+    """The limits that are not as usual, each with its name."""
+    usual = terms.DEFAULT_LIMITS["relaxed" if room.pace == Game.Pace.RELAXED else "live"].as_json()
+    units = UNITS[room.pace]
+    other = [name for name in units if room.limits and room.limits[name] != usual[name]]
+    form = SettingsForm(of_pace=room.pace)
+    return [(str(form.fields[name].label), str(room.limits[name] // units[name])) for name in other]
+
+
+def _invited(room: Room) -> list[str]:
+    """Who was invited and does not sit here yet."""
+    sitting = room.seats.exclude(user=None).values("user")
+    invited = room.admissions.filter(invited=True).exclude(user__in=sitting)
+    return list(invited.order_by("at").values_list("user__name", flat=True))
+
+
+def _gone_along(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
+    """To the game, for whoever sits in it and whose page did not know of it yet."""
+    running = context["running"]
+    known = request.headers.get("Midnight-Game", "")
+    if running is None or context["mine"] is None or known == running.code:
+        return None
+    return HttpResponseClientRedirect(reverse("games:game", args=[running.code]))
+
+
+def _fragment(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    status = 422 if context.get("refusal") else 200
+    response = render(request, "games/_room.html", context, status=status)
+    response[VERSION] = context["room"].version
+    return response

@@ -1,0 +1,255 @@
+"""Rooms: opened, sat in, agreed upon, played in, and played in again."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import rooms
+from games.models import Admission, Game, Ignored, Room, RoomSeat
+from games.rooms import RoomRefusal
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("Alice")
+
+
+@pytest.fixture
+def bob() -> User:
+    return User.objects.create_user("Bob")
+
+
+@pytest.fixture
+def charlie() -> User:
+    return User.objects.create_user("Charlie")
+
+
+def client_of(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def end(game: Game) -> None:
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now())
+
+
+def play(room: Room, *people: User) -> Game:
+    """Everybody agrees; the game that this begins."""
+    for person in people:
+        rooms.agree(room, person)
+    game = rooms.running_game(room)
+    assert game is not None
+    return game
+
+
+def refused(code: str) -> "pytest.RaisesExc[RoomRefusal]":
+    return pytest.raises(RoomRefusal, check=lambda refusal: refusal.code == code)
+
+
+def test_a_room_has_one_address_from_its_opening_over_its_games_to_the_next_one(alice: User, bob: User) -> None:
+    ours, theirs = client_of(alice), client_of(bob)
+    opened = ours.post("/rooms/", {"size": "2", "pace": "live", "ranked": "no", "public": "yes", "rulebook": "fr"})
+    address = opened.headers["Location"]
+    theirs.post(f"{address}sit/")
+    ours.post(f"{address}agree/")
+    assert not Game.objects.exists()
+    theirs.post(f"{address}agree/")
+    game = Game.objects.get()
+    assert {seat.user for seat in game.seats.all()} == {alice, bob}
+    assert f"/games/{game.code}/" in ours.get(address).content.decode()
+    end(game)
+    assert "Play again" in ours.get(address).content.decode()
+    ours.post(f"{address}agree/")
+    theirs.post(f"{address}agree/")
+    assert Game.objects.exclude(pk=game.pk).get().room == game.room
+
+
+def test_whoever_sits_there_goes_along_to_the_game_that_begins_and_a_watcher_does_not(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    game = play(room, alice, bob)
+    page = {"HTTP_HX_REQUEST": "true"}
+    assert client_of(alice).get(f"/rooms/{room.code}/", **page).headers["HX-Redirect"] == f"/games/{game.code}/"
+    assert "HX-Redirect" not in Client().get(f"/rooms/{room.code}/", **page).headers
+    came_back = client_of(alice).get(f"/rooms/{room.code}/", **page, HTTP_MIDNIGHT_GAME=game.code)
+    assert "HX-Redirect" not in came_back.headers
+
+
+def test_a_visitor_sits_down_as_a_guest_in_a_casual_room(alice: User) -> None:
+    room = rooms.open_room(alice)
+    Client().post(f"/rooms/{room.code}/sit/")
+    assert room.seats.get(number=1).user.is_guest  # type: ignore[union-attr]
+
+
+def test_a_guest_sits_in_no_ranked_room(alice: User) -> None:
+    room = rooms.open_room(alice, ranked=True)
+    with refused("guest"):
+        rooms.sit(room, User.objects.create_guest())
+
+
+def test_a_person_has_one_live_seat_and_several_relaxed_ones(alice: User, bob: User) -> None:
+    first = rooms.open_room(alice, size=3)
+    rooms.sit(first, bob)
+    second = rooms.open_room(alice)
+    assert list(RoomSeat.objects.filter(user=alice).values_list("room", flat=True)) == [second.pk]
+    first.refresh_from_db()
+    assert first.owner == bob
+    for _ in range(3):
+        rooms.open_room(alice, pace="relaxed")
+    assert RoomSeat.objects.filter(user=alice).count() == 4
+
+
+def test_nobody_leaves_a_running_game_by_sitting_down_elsewhere(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    play(room, alice, bob)
+    with refused("elsewhere"):
+        rooms.open_room(alice)
+    assert Room.objects.count() == 1
+
+
+def test_two_people_do_not_get_one_seat(alice: User, bob: User, charlie: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob, 1)
+    with refused("taken"):
+        rooms.sit(room, charlie, 1)
+    with refused("full"):
+        rooms.sit(room, charlie)
+
+
+def test_the_owner_stands_up_and_the_room_passes_to_whoever_sat_longest_or_closes(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    rooms.stand(room, alice)
+    room.refresh_from_db()
+    assert room.owner == bob
+    rooms.stand(room, bob)
+    room.refresh_from_db()
+    assert (room.closed is not None, room.why_closed) == (True, "left")
+
+
+def test_only_the_owner_shows_somebody_out_who_then_stays_out_until_invited(
+    alice: User, bob: User, charlie: User
+) -> None:
+    room = rooms.open_room(alice, size=3)
+    rooms.sit(room, bob)
+    rooms.sit(room, charlie)
+    with refused("not_owner"):
+        rooms.show_out(room, bob, charlie.pk)
+    rooms.show_out(room, alice, charlie.pk)
+    with refused("removed"):
+        rooms.sit(room, charlie)
+    assert "has shown you out" in client_of(charlie).get(f"/rooms/{room.code}/").content.decode()
+    with refused("not_owner"):
+        rooms.invite(room, bob, "Charlie")
+    rooms.invite(room, alice, "charlie")
+    rooms.sit(room, charlie)
+
+
+def test_an_invitation_goes_to_somebody_there_is_and_who_has_not_blocked_its_sender(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    with refused("nobody"):
+        rooms.invite(room, alice, "Nobody")
+    Ignored.objects.create(person=bob, other=alice, blocked=True)
+    with refused("blocked"):
+        rooms.invite(room, alice, "Bob")
+    with refused("blocked"):
+        rooms.sit(room, bob)
+    assert not Admission.objects.exists()
+
+
+def test_bots_take_free_seats_of_casual_rooms_and_agree_to_everything(alice: User) -> None:
+    room = rooms.open_room(alice, size=3)
+    rooms.agree(room, alice)
+    rooms.add_bot(room, alice, "master")
+    rooms.add_bot(room, alice, "apprentice")
+    game = Game.objects.get()
+    assert sorted(game.seats.values_list("strength", flat=True)) == ["", "apprentice", "master"]
+    with refused("people_only"):
+        rooms.add_bot(
+            rooms.open_room(User.objects.create_user("Dora"), ranked=True), User.objects.get(name="Dora"), "x"
+        )
+
+
+def test_a_change_of_the_game_is_agreed_to_anew(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice, size=3)
+    rooms.sit(room, bob)
+    rooms.agree(room, bob)
+    said = {"size": "2", "ranked": "no", "public": "no", "rulebook": "es", "market_1": "1A", "market_2": "2B"}
+    assert client_of(bob).post(f"/rooms/{room.code}/settings/", said).status_code == 422
+    assert client_of(alice).post(f"/rooms/{room.code}/settings/", said | {"turn_ms": "60"}).status_code == 302
+    room.refresh_from_db()
+    assert (room.size, room.rulebook, room.public, room.faces) == (2, "es", False, ["1A", "2B"])
+    assert room.limits["turn_ms"] == 60_000
+    assert not room.seats.filter(agrees=True).exists()
+    game = play(room, alice, bob)
+    assert (game.faces, game.limits["turn_ms"]) == (["1A", "2B"], 60_000)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"market_1": "1A"},
+        {"market_1": "1A", "market_2": "1B"},
+        {"market_1": "9Z", "market_2": "1B"},
+        {"turn_ms": "1"},
+        {"search_ms": "99999999999999999999"},
+        {"ranked": "yes", "turn_ms": "60"},
+        {"size": "5"},
+        {"rulebook": "xx"},
+    ],
+)
+def test_settings_that_no_game_can_have_are_refused_and_change_nothing(said: dict[str, str], alice: User) -> None:
+    room = rooms.open_room(alice)
+    usual = {"size": "2", "ranked": "no", "public": "yes", "rulebook": "fr"}
+    assert client_of(alice).post(f"/rooms/{room.code}/settings/", usual | said).status_code == 422
+    again = Room.objects.get()
+    assert (again.size, again.rulebook, again.faces, again.limits, again.version) == (2, "fr", [], {}, room.version + 1)
+
+
+def test_the_owner_starts_with_whoever_agrees_and_the_others_stand_up(alice: User, bob: User, charlie: User) -> None:
+    room = rooms.open_room(alice, size=4)
+    rooms.sit(room, bob)
+    rooms.sit(room, charlie)
+    with refused("alone"):
+        rooms.start_now(room, alice)
+    rooms.agree(room, charlie)
+    rooms.start_now(room, alice)
+    assert {seat.user for seat in Game.objects.get().seats.all()} == {alice, charlie}
+    assert not room.seats.filter(user=bob).exists()
+
+
+def test_whoever_went_away_after_agreeing_to_a_live_game_agrees_no_more(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    rooms.agree(room, bob)
+    room.seats.filter(user=bob).update(seen=timezone.now() - 2 * rooms.AWAY)
+    rooms.agree(room, alice)
+    assert not Game.objects.exists()
+
+
+def test_staff_closes_rooms_takes_people_out_and_gives_rooms_to_others(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    rooms.hand_over(room, bob)
+    rooms.remove_person(room, alice)
+    room.refresh_from_db()
+    assert room.owner == bob
+    with refused("removed"):
+        rooms.sit(room, alice)
+    rooms.close_room(room)
+    assert "Staff has closed it" in client_of(bob).get(f"/rooms/{room.code}/").content.decode()
+    with refused("closed"):
+        rooms.sit(room, bob)
+
+
+@pytest.mark.parametrize("what", ["sit", "stand", "agree", "start", "bot", "bot-away", "show-out", "invite", "close"])
+def test_acts_are_posted_and_a_room_that_is_not_there_is_not_found(what: str, alice: User) -> None:
+    room = rooms.open_room(alice)
+    assert Client().get(f"/rooms/{room.code}/{what}/").status_code == 405
+    assert Client().post(f"/rooms/nosuchroom/{what}/").status_code == 404
+    assert Client().post(f"/rooms/{room.code}/dance/").status_code == 404
