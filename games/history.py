@@ -37,18 +37,24 @@ OF_SEATS = {
 }
 
 
+# Nobody finds a closed account; a deleted one is found by its pseudonym.
+TO_BE_FOUND = Q(closed_at=None) | Q(deleted_at__isnull=False)
+
+
+def find_player(name: str) -> User | None:
+    """Whose name this is, however it is written."""
+    player: User | None = User.objects.filter(TO_BE_FOUND, folded_name=looks.fold(name)).first()
+    return player
+
+
 class PlayerField(forms.CharField):
     """Somebody's name as people write it; the value is the account, None where nothing is asked for."""
-
-    def __init__(self, label: names.Name) -> None:
-        super().__init__(label=label, required=False, max_length=40, strip=True)
 
     def clean(self, value: Any) -> User | None:
         name = super().clean(value)
         if not name:
             return None
-        found = User.objects.filter(folded_name=looks.fold(name)).filter(Q(closed_at=None) | ~Q(deleted_at=None))
-        player: User | None = found.first()
+        player = find_player(name)
         if player is None:
             raise ValidationError(_("Nobody here has this name."), code="unknown_player")
         return player
@@ -57,8 +63,8 @@ class PlayerField(forms.CharField):
 class HistoryForm(forms.Form):
     """What a list of games is filtered by; its fields are the words of the address."""
 
-    player = PlayerField(_("Player"))
-    opponent = PlayerField(_("Opponent"))
+    player = PlayerField(label=_("Player"), required=False, max_length=40)
+    opponent = PlayerField(label=_("Opponent"), required=False, max_length=40)
     result = forms.ChoiceField(label=_("Result"), required=False, choices=[ANY, *RESULTS])
     pace = forms.ChoiceField(label=_("Pace"), required=False, choices=[ANY, *Game.Pace.choices])
     rulebook = forms.ChoiceField(label=_("Rulebook"), required=False, choices=[ANY, *names.RULEBOOKS.items()])
@@ -66,12 +72,20 @@ class HistoryForm(forms.Form):
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"))
     until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"))
 
+    def __init__(self, data: Any, viewer: int | None = None) -> None:
+        super().__init__(data)
+        self.viewer = viewer
+
     def clean(self) -> dict[str, Any]:
         asked = self.cleaned_data
-        if asked.get("opponent") and not asked.get("player") and "player" not in self.errors:
+        player = asked.get("player")
+        if asked.get("opponent") and not player and "player" not in self.errors:
             self.add_error("player", ValidationError(_("Say whose opponent."), code="whose"))
-        if asked.get("result") in OF_SEATS and not asked.get("player") and "player" not in self.errors:
+        if asked.get("result") in OF_SEATS and not player and "player" not in self.errors:
             self.add_error("player", ValidationError(_("Say whose result."), code="whose"))
+        if asked.get("result") == "left" and player is not None and player.pk != self.viewer:
+            # How often somebody leaves is for nobody else to collect.
+            self.add_error("result", ValidationError(_("This can be asked of your own games only."), code="own"))
         return asked
 
     def asked(self) -> dict[str, Any]:
@@ -158,6 +172,12 @@ def page(
         newer=first if (more if backwards else after is not None) else "",
         older=last if (backwards or more) else "",
     )
+
+
+def entry(code: str) -> Entry | None:
+    """One finished game as lists have it."""
+    games = list(Game.objects.filter(code=code, ended__isnull=False))
+    return _entries(games, None)[0] if games else None
 
 
 def _of_all(asked: dict[str, Any]) -> QuerySet[Any]:

@@ -1,8 +1,9 @@
 """What workers do for games: fetch, call one function, end. Each may run twice, or late."""
 
 from celery import shared_task
+from django.utils import timezone
 
-from games import archive, gauges, sweep
+from games import archive, dumps, gauges, sweep
 
 
 @shared_task
@@ -21,3 +22,9 @@ def archive_finished() -> None:
 def take_figures() -> None:
     """Every few seconds: what administrators' figures are drawn from."""
     gauges.take()
+
+
+@shared_task
+def dump_records() -> None:
+    """Every few hours: last month's public records as one file, as soon as all of them are archived."""
+    dumps.dump_last_month(timezone.now().date())

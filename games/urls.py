@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from games.api import doors as api
 from games.views import game, history, lobby, moderators, records, reports, rooms, talk
 
 app_name = "games"
@@ -16,9 +17,18 @@ urlpatterns = [
     path("rooms/<slug:code>/<slug:what>/", rooms.act, name="room_act"),
     path("games/<slug:code>/", game.game, name="game"),
     path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
-    path("games/<slug:code>/record.json", records.record, name="record"),
+    path("games/<slug:code>/record.json", api.record, name="record"),
     path("games/<slug:code>/story/", records.tell, name="story"),
     path("history/", history.games, name="history"),
+    path("data/", history.data, name="data"),
+    path("data/<str:name>", api.dump, name="dump"),
+    path("api/1/openapi.json", api.describe, name="api"),
+    path("api/1/games/", api.games, name="api_games"),
+    path("api/1/games/<slug:code>/", api.game, name="api_game"),
+    path("api/1/games/<slug:code>/record/", api.record, name="api_record"),
+    path("api/1/players/", api.players, name="api_players"),
+    path("api/1/players/<int:pk>/", api.player, name="api_player"),
+    path("api/1/dumps/", api.all_dumps, name="api_dumps"),
     path("talk/<slug:channel>/", talk.talk, name="talk"),
     path("talk/<slug:channel>/switch/", talk.switch, name="talk_switch"),
     path("people/<int:pk>/ignore/", talk.ignore, name="ignore"),

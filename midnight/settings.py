@@ -329,6 +329,8 @@ ACCOUNT_RATE_LIMITS = {
     "change_name": "20/h/user",
     "export": "6/h/user",
 }
+# Requests of the read API a minute and address.
+API_LIMIT = 120
 MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Midnight"
@@ -373,6 +375,8 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR / "static"
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
+# Each month's public records, for everybody to fetch: where several machines serve, a folder that they share.
+DUMPS = VAR / "dumps"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "midnight.storage.Files"},

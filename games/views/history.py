@@ -1,17 +1,18 @@
 """Lists of finished games."""
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from games import history
+from games import dumps, history
 from games.history import Cursor, HistoryForm, Page, WrongCursor
 
 
 @require_safe
 def games(request: HttpRequest) -> HttpResponse:
     """Games by player, opponent, result, pace, rulebook, length and date; everything asked for is in the address."""
-    form = HistoryForm(request.GET)
+    form = HistoryForm(request.GET, request.user.pk)
     if not form.is_valid():
         return render(request, "games/history.html", {"form": form, "page": None}, status=422)
     asked = form.asked()
@@ -38,3 +39,9 @@ def _filters(request: HttpRequest) -> str:
         if name not in HistoryForm.base_fields or not query[name]:
             del query[name]
     return query.urlencode()
+
+
+@require_safe
+def data(request: HttpRequest) -> HttpResponse:
+    """What of all this is there for programs: the read API, and every month's records."""
+    return render(request, "games/data.html", {"dumps": dumps.all_dumps(), "limit": settings.API_LIMIT})

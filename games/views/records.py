@@ -1,46 +1,11 @@
-"""What is given out of one finished game: its record as anybody may check it, and its story as a page."""
+"""The page about one finished game."""
 
-from typing import Any
-
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
-from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from games import archive, names, opening, showing, story
 from games.models import Game
-
-# The words of a refusal are for programs and whoever writes them: in English.
-NO_GAME = {"code": "no_game", "message": "There is no such game."}
-RUNNING = {"code": "game_running", "message": "The game still runs: it has no record before its end."}
-PARKED = {"code": "no_record", "message": "This game makes no record without a fault. We are looking at it."}
-
-
-def refuse(why: dict[str, str], status: int = 404) -> HttpResponse:
-    return JsonResponse({"error": why}, status=status)
-
-
-@require_safe
-@gzip_page
-def record(request: HttpRequest, code: str) -> HttpResponse:
-    """The public record, with the names of today; nothing of a game that still runs."""
-    game = Game.objects.filter(code=code).first()
-    if game is None:
-        return refuse(NO_GAME)
-    if game.ended is None:
-        return refuse(RUNNING)
-    document = archive.record_of(game)
-    return refuse(PARKED) if document is None else given(document)
-
-
-def given(document: dict[str, Any]) -> HttpResponse:
-    """A record as a file to keep. Caches ask each time: names may go."""
-    response = JsonResponse(document, json_dumps_params={"separators": (",", ":")})
-    response["Content-Disposition"] = f'inline; filename="midnight-{document["id"]}.json"'
-    response["Access-Control-Allow-Origin"] = "*"
-    patch_cache_control(response, no_cache=True)
-    return response
 
 
 @require_safe

@@ -83,11 +83,13 @@ def test_each_filter_leaves_what_it_asks_for_and_all_of_them_go_together(client:
     assert listed(client, f"player=Alice&opponent=Bob&rulebook=es&pace=live&since={since}") == [other.code]
 
 
-def test_who_left_is_found_by_it(client: Client, people: list[User]) -> None:
+def test_the_games_that_one_left_are_found_by_oneself_alone(client: Client, people: list[User]) -> None:
     game = finished("es-2-resumed-and-left", people[:2])
     Seat.objects.filter(game=game, number=1).update(conduct="left")
+    assert client.get("/history/?player=Bob&result=left").status_code == 422
+    client.force_login(people[1])
     assert listed(client, "player=Bob&result=left") == [game.code]
-    assert listed(client, "player=Alice&result=left") == []
+    assert client.get("/history/?player=Alice&result=left").status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,126 @@
+"""All public records of a month as one file of compressed JSON lines, for whoever wants to study the game.
+
+A file that was given out cannot be called back, so it has pseudonyms where a record has names: the same one for the
+same account in every file, worked out with a key of ours. Nobody can turn it back into a name.
+"""
+
+import base64
+import contextlib
+import gzip
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils.crypto import salted_hmac
+
+from games import packing
+from games.models import Game, Record, Seat
+
+NAME = re.compile(r"midnight-(\d{4}-\d{2})\.jsonl\.gz")
+# So many records are held in memory at once.
+AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """A file that is there."""
+
+    month: str
+    path: Path
+    size: int
+    made: datetime
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @classmethod
+    def at(cls, path: Path) -> Self | None:
+        """The whole dump at this place, if there is one."""
+        found = NAME.fullmatch(path.name)
+        try:
+            known = path.stat()
+        except OSError:
+            return None
+        return cls(found[1], path, known.st_size, datetime.fromtimestamp(known.st_mtime, UTC)) if found else None
+
+
+def all_dumps() -> list[Dump]:
+    """Every month that is there, the latest first."""
+    folder = Path(settings.DUMPS)
+    found = (Dump.at(path) for path in (folder.iterdir() if folder.is_dir() else ()))
+    return sorted((dump for dump in found if dump), key=lambda dump: dump.month, reverse=True)
+
+
+def find(name: str) -> Dump | None:
+    return Dump.at(Path(settings.DUMPS) / name) if NAME.fullmatch(name) else None
+
+
+def dump_last_month(today: date) -> Dump | None:
+    """The month before this day, if it is not there and all of it is archived; None where nothing was done."""
+    return dump_month((today.replace(day=1) - timedelta(days=1)).replace(day=1))
+
+
+def dump_month(month: date) -> Dump | None:
+    """Write this month's records. Two at once write the same file, each beside it first: it is never half there."""
+    path = Path(settings.DUMPS) / f"midnight-{month:%Y-%m}.jsonl.gz"
+    games = _games_of(month)
+    if path.exists() or games.filter(kept_as=Game.Kept.LOG).exists():
+        return None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as packed:
+            for record in _records(games):
+                packed.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+        Path(unfinished).chmod(0o644)
+        Path(unfinished).replace(path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(unfinished)
+    return Dump.at(path)
+
+
+def _games_of(month: date) -> Any:
+    following = month.replace(year=month.year + month.month // 12, month=month.month % 12 + 1)
+    start, end = (datetime.combine(day, time(), UTC) for day in (month, following))
+    return Game.objects.filter(listed=True, ended__gte=start, ended__lt=end)
+
+
+def _records(games: Any) -> Iterator[dict[str, Any]]:
+    """The records in the order of the games' ends."""
+    archived = games.filter(kept_as=Game.Kept.RECORD).order_by("ended", "pk")
+    place: tuple[datetime, int] | None = None
+    while True:
+        rest = archived
+        if place:
+            rest = archived.filter(Q(ended__gt=place[0]) | Q(pk__gt=place[1]), ended__gte=place[0])
+        keys = list(rest.values_list("ended", "pk")[:AT_ONCE])
+        if not keys:
+            return
+        place = keys[-1]
+        ids = [pk for _, pk in keys]
+        records = Record.objects.filter(game__in=ids).exclude(packed=None)
+        packed = {pk: bytes(content or b"") for pk, content in records.values_list("game", "packed")}
+        names: dict[int, list[str]] = {pk: [] for pk in ids}
+        for seat in Seat.objects.filter(game__in=ids).order_by("game", "number"):
+            names[seat.game_id].append(pseudonym(seat))
+        yield from (packing.unpack(packed[pk], names[pk]) for pk in ids)
+
+
+def pseudonym(seat: Seat) -> str:
+    """What stands for whoever sat here: a bot's strength, or the account's mark."""
+    if seat.kind == Seat.Kind.BOT:
+        return seat.strength
+    if seat.user_id is None:
+        return "guest"
+    mark = salted_hmac("games.dumps", str(seat.user_id), algorithm="sha256").digest()
+    return "player-" + base64.b32encode(mark[:10]).decode().lower()
