@@ -42,6 +42,7 @@ urlpatterns = [
     path("moderation/cases/<int:pk>/act/", moderators.act_in_case, name="act_in_case"),
     path("moderation/cases/<int:pk>/decide/", moderators.decide, name="decide_case"),
     path("moderation/people/<int:pk>/", moderators.person, name="person"),
+    path("moderation/people/<int:pk>/signs/", moderators.signs, name="signs"),
     path("moderation/games/<slug:code>/", moderators.game, name="moderated_game"),
     path("moderation/messages/<int:pk>/hide/", moderators.hide, name="hide"),
     path("moderation/acts/", moderators.log, name="acts"),

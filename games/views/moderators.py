@@ -24,7 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import FOREVER, User
 from games import gauges
 from games.models import Act, Appeal, Case, Game, Message, What
-from games.moderation import acts, appeals, cases, roles
+from games.moderation import acts, appeals, cases, looking, roles
 from games.moderation.acts import Why
 from games.moderation.forms import ActForm, AnswerForm, DecideForm, GameActForm
 
@@ -285,3 +285,12 @@ def figures(request: HttpRequest, me: User) -> HttpResponse:
     fragment = bool(getattr(request, "htmx", False))
     name = "games/moderation/_figures.html" if fragment else "games/moderation/figures.html"
     return render(request, name, {"charts": gauges.charts(gauges.samples())})
+
+
+@require_safe
+@moderators_only
+def signs(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """What may be foul about somebody's play: fetched by their page when it stands, as it takes a moment."""
+    about = get_object_or_404(User, pk=pk)
+    context = {"signs": looking.signs_of(about), "pairs": looking.pairs_of(about)}
+    return render(request, "games/moderation/_signs.html", context)

@@ -1,0 +1,110 @@
+"""Signs of foul play: raised by what was planted, silent on fair play, and told of with how they are computed."""
+
+from io import StringIO
+from pathlib import Path
+from random import Random
+
+import pytest
+from django.core.management import call_command
+
+from games.management.commands import signs as command
+from games.moderation import signs
+from games.moderation.signs import Result, Seen
+from tests.games.night_watch import client_of, game_of, moderator, somebody
+
+PAGE = Path(signs.__file__).with_name("SIGNS.md").read_text()
+ENOUGH = 100
+
+
+def raised(seen: Seen) -> set[str]:
+    return {sign.key for sign in signs.of_hands(seen) if sign.raised}
+
+
+def test_a_steady_hand_is_seen_and_one_that_wavers_is_not() -> None:
+    rng = Random(1)
+    assert raised(Seen(pauses=[500 + rng.randrange(20) for _ in range(ENOUGH)])) == {"regular"}
+    assert raised(Seen(pauses=[rng.randrange(300, 2_000) for _ in range(ENOUGH)])) == set()
+
+
+def test_a_hand_faster_than_hands_is_seen() -> None:
+    assert raised(Seen(cycles=[700] * ENOUGH)) == {"fast"}
+    assert raised(Seen(cycles=[1_500] * ENOUGH)) == set()
+
+
+def test_luck_is_measured_against_the_odds_and_not_by_itself() -> None:
+    assert signs.luck_of([(0.5, True), (0.5, False)]) == 0
+    assert signs.luck_of([(1.0, True)] * ENOUGH) == 0
+    assert raised(Seen(finds=[(0.2, True)] * ENOUGH)) == {"lucky"}
+
+
+def test_too_little_says_nothing() -> None:
+    assert raised(Seen(pauses=[500] * 10, cycles=[600] * 10, finds=[(0.1, True)] * 10)) == set()
+
+
+def test_only_what_the_seat_could_not_know_counts_as_luck() -> None:
+    tiles = [["garage", "iron_key"], ["garage", "drawer"], ["garage", "bag"]]
+    events = [
+        {"type": "round_started", "tiles": tiles},
+        {"type": "lifted", "seat": 1, "tile": 0, "at": 0},
+        {"type": "returned", "seat": 1, "tile": 0, "face": "up", "at": 600},
+        {"type": "lifted", "seat": 0, "tile": 0, "at": 900},
+        {"type": "stashed", "seat": 0, "tile": 0, "at": 1_500},
+        {"type": "lifted", "seat": 0, "tile": 2, "at": 2_000},
+    ]
+    seen = signs.see(events, 0)
+    assert seen.finds == [(0.5, True)]
+    assert (seen.pauses, seen.cycles) == ([500], [1_100])
+
+
+def test_two_who_seek_each_other_are_seen_and_a_fair_pool_is_not() -> None:
+    foul = signs.of_pairs(command._pool(Random(3), foul=True), 1)
+    assert {sign.key for sign in foul[0] if sign.raised} == {"meets", "feeds"}
+    fair = command._pool(Random(3), foul=False)
+    assert not any(
+        sign.raised for person in range(command.POOL) for said in signs.of_pairs(fair, person).values() for sign in said
+    )
+
+
+def test_who_sits_through_games_without_playing_is_seen() -> None:
+    idle = Result((2, 1), frozenset({1}))
+    assert [sign.raised for sign in signs.of_throwing([idle] * 3 + [Result((1, 2))] * 7, 1)] == [True]
+    assert [sign.raised for sign in signs.of_throwing([idle] * 2 + [Result((1, 2))] * 8, 1)] == [False]
+    assert signs.is_idle(3, [12, 10])
+    assert not signs.is_idle(6, [12, 10])
+
+
+@pytest.mark.slow
+def test_on_fair_games_of_bots_nothing_is_raised_and_on_planted_fouls_it_is() -> None:
+    told = StringIO()
+    call_command("signs", games=10, seed="7", stdout=told, stderr=StringIO())
+    rows = [[part.strip() for part in line.split("|")[1:-1]] for line in told.getvalue().splitlines()[2:]]
+    found = {(sign, who): (int(count), int(of)) for sign, who, count, of, _value in rows}
+    for strength in ("apprentice", "burglar", "master"):
+        assert all(found[sign, strength] == (0, 3) for sign in ("regular", "fast", "lucky"))
+    for sign, who in (("regular", "a steady program"), ("fast", "a quick program"), ("lucky", "a peeker")):
+        assert found[sign, who] == (3, 3)
+
+
+def test_the_page_about_the_signs_says_the_limits_that_the_code_has() -> None:
+    limits = {
+        "regular": f"below {signs.REGULAR}",
+        "fast": f"below {signs.FAST_MS}",
+        "lucky": f"above {signs.LUCKY}",
+        "meets": f"below {signs.MEETING}",
+        "feeds": f"above {signs.FEEDING}",
+        "throws": f"{signs.THROWN} or more",
+    }
+    assert set(limits) == set(signs.NAMES) == set(signs.HOW)
+    for key, limit in limits.items():
+        row = next(line for line in PAGE.splitlines() if line.startswith(f"| {key} "))
+        assert limit in row
+        assert f"| {signs.ENOUGH[key]} " in row
+
+
+@pytest.mark.django_db
+def test_a_moderator_sees_the_signs_on_a_persons_page() -> None:
+    irma = somebody("Irma Vep")
+    game_of(irma, somebody("Max"))
+    page = client_of(moderator())
+    assert f"/moderation/people/{irma.pk}/signs/" in page.get(f"/moderation/people/{irma.pk}/").content.decode()
+    assert page.get(f"/moderation/people/{irma.pk}/signs/").status_code == 200
