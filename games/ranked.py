@@ -1,7 +1,8 @@
 """Who may play ranked: people with an account who are not barred, not paused, and have not met too often today."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
 
@@ -12,6 +13,44 @@ from games.models import Seat
 
 MOST_MEETINGS = 10
 
+# Leaving ranked games: what counts, and how long one waits after the second time; each time four times as long.
+REMEMBERED = timedelta(days=30)
+FIRST_PAUSE = timedelta(minutes=10)
+LONGER = 4
+LONGEST_PAUSE = timedelta(days=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Until when somebody waits before the next ranked game, and how often they left one lately."""
+
+    until: datetime
+    times: int
+
+
+def pause_of(person_id: int, now: datetime | None = None) -> Pause | None:
+    """The pause of whoever left ranked games more than once in a month; it begins when the last one ended."""
+    now = now or timezone.now()
+    left = Seat.objects.filter(
+        user=person_id,
+        conduct__in=(Seat.Conduct.LEFT, Seat.Conduct.MISSED),
+        game__ranked=True,
+        game__ended__gt=now - REMEMBERED,
+    )
+    ends = sorted(ended for ended in left.values_list("game__ended", flat=True) if ended is not None)
+    if len(ends) < 2:
+        return None
+    until = ends[-1] + pause_after(len(ends))
+    return Pause(until, len(ends)) if until > now else None
+
+
+def pause_after(times: int) -> timedelta:
+    """How long one waits after leaving so often: once is forgiven."""
+    if times < 2:
+        return timedelta(0)
+    longer: int = LONGER ** min(times - 2, 8)
+    return min(FIRST_PAUSE * longer, LONGEST_PAUSE)
+
 
 def refusal_of_ranked(people: Collection[int]) -> str:
     """Why these people do not start a ranked game together now: a code of `rooms.REFUSALS`, or nothing."""
@@ -20,6 +59,8 @@ def refusal_of_ranked(people: Collection[int]) -> str:
             return "guest"
         if person.is_barred:
             return "barred"
+        if pause_of(person.pk):
+            return "paused"
     if any(number >= MOST_MEETINGS for number in meetings_today(people).values()):
         return "met"
     return ""
@@ -29,14 +70,8 @@ def meetings_today(people: Collection[int], now: datetime | None = None) -> Coun
     """How often each two of these people have met in ranked games since midnight (UTC)."""
     now = now or timezone.now()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    rows = Seat.objects.filter(
-        user__in=people, game__ranked=True, game__created__gte=midnight, game__created__lt=midnight + timedelta(days=1)
-    )
+    rows = Seat.objects.filter(user__in=people, game__ranked=True, game__created__gte=midnight)
     at_table: dict[int, set[int]] = {}
     for game_id, person_id in rows.values_list("game_id", "user_id"):
         at_table.setdefault(game_id, set()).add(person_id or 0)
-    return Counter(pair for sitting in at_table.values() for pair in _pairs(sitting))
-
-
-def _pairs(people: Iterable[int]) -> list[frozenset[int]]:
-    return [frozenset(pair) for pair in combinations(people, 2)]
+    return Counter(frozenset(pair) for sitting in at_table.values() for pair in combinations(sitting, 2))

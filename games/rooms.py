@@ -184,6 +184,28 @@ def take_bot_away(room: Room, owner: User, number: int) -> None:
         room.seats.filter(number=number, user=None).delete()
 
 
+def free_live_seat(person: User) -> None:
+    """Stand up from whatever live seat this person has in an open room; `RoomRefusal` where they play."""
+    with transaction.atomic():
+        list(User.objects.select_for_update(no_key=True).filter(pk=person.pk))
+        list(Room.objects.select_for_update(no_key=True).filter(pk__in=_live_rooms_of(person.pk)).order_by("pk"))
+        _leave_other_live_seats(person.pk)
+
+
+def open_matched(people: Sequence[int], *, waited_seconds: int) -> Game:
+    """A ranked room for people who waited for each other, and its first game; their rows are locked."""
+    with transaction.atomic():
+        room = Room.objects.create(
+            owner_id=people[0], size=len(people), ranked=True, public=False, waited_seconds=waited_seconds
+        )
+        characters = random.sample(terms.CHARACTERS, len(people))
+        seats = [
+            RoomSeat(room=room, number=number, user_id=person, character=characters[number], live=True)
+            for number, person in enumerate(people)
+        ]
+        return start(room, RoomSeat.objects.bulk_create(seats))
+
+
 # Agreeing and starting ------------------------------------------------------------------------------------------------
 
 
@@ -240,12 +262,12 @@ def start(room: Room, seats: Sequence[RoomSeat]) -> Game:
             for seat in random.sample(list(seats), len(seats))
         ],
         rulebook=choice(room.rulebook, "the rulebook", terms.RULEBOOKS),
-        pace=choice(room.pace, "the pace", terms.PACES),
+        pace=choice(str(room.pace), "the pace", terms.PACES),
         ranked=room.ranked,
         limits=terms.Limits(**room.limits) if room.limits else None,
         faces=tuple(room.faces),
         room_id=room.pk,
-        listed=room.public,
+        listed=room.public or room.waited_seconds is not None,
     )
     news.ring_on_commit(*(news.of_person(person) for person in people))
     return game

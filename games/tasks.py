@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from games import archive, dumps, gauges, sweep
+from games import archive, dumps, gauges, quick, stale, sweep
 
 
 @shared_task
@@ -28,3 +28,15 @@ def take_figures() -> None:
 def dump_records() -> None:
     """Every few hours: last month's public records as one file, as soon as all of them are archived."""
     dumps.dump_last_month(timezone.now().date())
+
+
+@shared_task
+def match_waiting() -> None:
+    """Every few seconds: whoever fits together in the queue, should no page of theirs have seen it."""
+    quick.sweep()
+
+
+@shared_task
+def close_stale_rooms() -> None:
+    """Every minute: rooms that nobody comes to any more; owners who are gone."""
+    stale.sweep()

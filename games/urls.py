@@ -3,13 +3,17 @@
 from django.urls import path
 
 from games.api import doors as api
-from games.views import game, history, lobby, moderators, records, reports, rooms, talk
+from games.views import game, history, lobby, moderators, quick, records, reports, rooms, talk
 
 app_name = "games"
 urlpatterns = [
     path("", lobby.home, name="home"),
     path("play/", lobby.lobby, name="lobby"),
     path("play/bots/", lobby.play_against_bots, name="play_against_bots"),
+    path("play/quick/", quick.wait, name="quick"),
+    path("play/quick/enter/", quick.enter, name="quick_enter"),
+    path("play/quick/beat/", quick.beat, name="quick_beat"),
+    path("play/quick/leave/", quick.leave, name="quick_leave"),
     path("rooms/", rooms.open_room, name="open_room"),
     path("rooms/new/", rooms.new_room, name="new_room"),
     path("rooms/<slug:code>/", rooms.room, name="room"),

@@ -14,5 +14,7 @@ BEAT: dict[str, dict[str, Any]] = {
     "games-archive": {"task": "games.tasks.archive_finished", "schedule": 60, "options": {"expires": 60}},
     "games-figures": {"task": "games.tasks.take_figures", "schedule": 5, "options": {"expires": 5}},
     "games-dump": {"task": "games.tasks.dump_records", "schedule": 6 * 60 * 60},
+    "games-match-waiting": {"task": "games.tasks.match_waiting", "schedule": 5, "options": {"expires": 5}},
+    "games-close-stale-rooms": {"task": "games.tasks.close_stale_rooms", "schedule": 60, "options": {"expires": 60}},
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }

@@ -30,7 +30,7 @@ LEVELS: list[list[str]] = [
         "games.bench",
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms", "games.history", "games.dumps"],
-    ["games.quick"],
+    ["games.quick", "games.stale"],
     ["games.rooms", "games.pace"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
     ["games.sweep", "games.gauges", "games.archive", "games.intervention"],

@@ -11,8 +11,10 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts import entrance
 from accounts.models import User
 from games import lobby as lobbies
+from games import quick
 from games.forms import BotsForm
 from games.models import Game
+from games.ranked import pause_of
 
 
 @require_safe
@@ -42,6 +44,8 @@ def _tables(request: HttpRequest) -> dict[str, Any]:
         "pace": pace,
         "ranked": ranked,
         "own_rooms": lobbies.rooms_of(me.pk) if me else [],
+        "sizes": quick.crowd().items(),
+        "pause": pause_of(me.pk) if me else None,
         "running": lobbies.running_games(me.pk) if me else [],
     }
 

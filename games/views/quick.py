@@ -1,0 +1,79 @@
+"""The page on which one waits for a match."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from accounts.models import User
+from games import quick
+from games.models import Waiting
+from games.ranked import pause_of
+from games.rooms import RoomRefusal
+from games.rules import terms
+
+
+@never_cache
+@login_required
+@require_safe
+def wait(request: HttpRequest) -> HttpResponse:
+    """Where one waits; whoever does not wait chooses a size."""
+    me = _me(request)
+    row = Waiting.objects.filter(user=me).first()
+    if row is None and (game := quick.game_of(me.pk)):
+        return redirect("games:game", game.code)
+    return render(request, "games/quick.html", _context(me, row))
+
+
+@login_required
+@require_POST
+def enter(request: HttpRequest) -> HttpResponse:
+    me = _me(request)
+    said = request.POST.get("players", "")
+    players = next((number for number in terms.PLAYERS if str(number) == said), terms.PLAYERS[0])
+    try:
+        quick.enter(me, players)
+    except RoomRefusal as refused:
+        return render(request, "games/quick.html", _context(me, None) | {"refusal": str(refused)}, status=422)
+    return redirect("games:quick")
+
+
+@never_cache
+@login_required
+@require_POST
+def beat(request: HttpRequest) -> HttpResponse:
+    """The page still waits; the answer is how things stand, or the way to the game."""
+    me = _me(request)
+    row = quick.beat(me.pk)
+    if row is None:
+        game = quick.game_of(me.pk)
+        return HttpResponseClientRedirect(reverse("games:game", args=[game.code]) if game else reverse("games:quick"))
+    return render(request, "games/_waiting.html", _context(me, row))
+
+
+@login_required
+@require_POST
+def leave(request: HttpRequest) -> HttpResponse:
+    quick.leave(_me(request).pk)
+    return redirect("games:lobby")
+
+
+def _me(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
+
+
+def _context(me: User, row: Waiting | None) -> dict[str, Any]:
+    return {
+        "outlook": quick.outlook(row) if row else None,
+        "sizes": quick.crowd().items(),
+        "pause": pause_of(me.pk),
+        "beat_seconds": quick.BEAT_SECONDS,
+    }

@@ -1,0 +1,245 @@
+"""Quick match: who fits whom, how the window widens, and that nobody is matched twice or while they are gone."""
+
+import threading
+from collections import Counter
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import quick, ranked, rooms
+from games.models import Game, Room, RoomSeat, Seat, Waiting
+from games.opening import NewSeat, open_game
+from games.rooms import RoomRefusal
+
+NOW = timezone.now()
+
+
+def people(number: int) -> list[User]:
+    return [User.objects.create_user(f"Player {chr(65 + one)}") for one in range(number)]
+
+
+def waits(person: User, players: int = 2, *, rating: int = 1500, seconds: int = 0) -> Waiting:
+    quick.enter(person, players)
+    Waiting.objects.filter(user=person).update(rating=Decimal(rating), since=NOW - timedelta(seconds=seconds), seen=NOW)
+    return Waiting.objects.get(user=person)
+
+
+def seconds_later(seconds: int) -> datetime:
+    Waiting.objects.update(seen=NOW + timedelta(seconds=seconds))
+    return NOW + timedelta(seconds=seconds)
+
+
+@pytest.mark.django_db
+def test_two_who_fit_get_a_ranked_live_game_in_a_room_of_their_own_and_wait_no_more() -> None:
+    alice, bob = people(2)
+    waits(alice, seconds=20)
+    waits(bob)
+    assert quick.beat(bob.pk, NOW) is None
+    game = Game.objects.get()
+    assert (game.ranked, game.pace, {seat.user for seat in game.seats.all()}) == (True, "live", {alice, bob})
+    assert Room.objects.get().waited_seconds == 10
+    assert not Waiting.objects.exists()
+    assert quick.game_of(alice.pk) == game
+    assert quick.usual_seconds(2, timezone.now()) == 10
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_game_of_each_size_takes_so_many_and_leaves_the_rest_waiting(size: int) -> None:
+    for person in people(size + 1):
+        waits(person, size)
+    assert quick.sweep(NOW) == 1
+    assert Game.objects.get().seats.count() == size
+    assert Waiting.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_those_who_want_games_of_other_sizes_do_not_meet() -> None:
+    alice, bob = people(2)
+    waits(alice, 2)
+    waits(bob, 3)
+    assert quick.sweep(NOW) == 0
+
+
+@pytest.mark.django_db
+def test_the_window_widens_step_by_step_until_anybody_will_do() -> None:
+    alice, bob = people(2)
+    waits(alice, rating=1500)
+    waits(bob, rating=1710)
+    assert quick.match(2, seconds_later(29)) == 0
+    assert quick.match(2, seconds_later(30)) == 1
+
+
+@pytest.mark.django_db
+def test_after_three_minutes_of_both_the_distance_does_not_matter_any_more() -> None:
+    alice, bob = people(2)
+    waits(alice, rating=800, seconds=1_000)
+    waits(bob, rating=2800)
+    assert quick.match(2, seconds_later(179)) == 0
+    assert quick.match(2, seconds_later(180)) == 1
+
+
+@pytest.mark.django_db
+def test_whose_page_has_gone_is_not_matched_and_is_forgotten() -> None:
+    alice, bob = people(2)
+    waits(alice)
+    waits(bob)
+    Waiting.objects.filter(user=bob).update(seen=NOW - quick.GONE - timedelta(seconds=1))
+    assert quick.beat(alice.pk, NOW) is not None
+    Waiting.objects.filter(user=bob).update(seen=NOW - 3 * quick.GONE)
+    quick.sweep(NOW)
+    assert list(Waiting.objects.values_list("user", flat=True)) == [alice.pk]
+    assert quick.beat(bob.pk, NOW) is None
+
+
+@pytest.mark.django_db
+def test_the_same_two_meet_ranked_at_most_ten_times_a_day() -> None:
+    alice, bob, charlie = people(3)
+    for _ in range(ranked.MOST_MEETINGS):
+        game = open_game([NewSeat("violet", alice.pk), NewSeat("amber", bob.pk)], ranked=True)
+        Game.objects.filter(pk=game.pk).update(ended=NOW)
+    now = timezone.now()
+    for person in (alice, bob):
+        waits(person)
+    Waiting.objects.update(seen=now)
+    assert quick.match(2, now) == 0
+    room = rooms.open_room(alice, ranked=True)
+    with pytest.raises(RoomRefusal, match="ten times today"):
+        rooms.sit(room, bob)
+    waits(alice)
+    waits(charlie)
+    Waiting.objects.update(seen=now)
+    assert quick.match(2, now) == 1
+    Game.objects.update(created=now - timedelta(days=1, minutes=1))
+    assert ranked.meetings_today([alice.pk, bob.pk], now) == Counter()
+
+
+@pytest.mark.django_db
+def test_guests_the_barred_and_those_who_play_do_not_wait() -> None:
+    alice, bob, charlie = people(3)
+    with pytest.raises(RoomRefusal, match="Guests"):
+        quick.enter(User.objects.create_guest(), 2)
+    User.objects.filter(pk=charlie.pk).update(barred_until=timezone.now() + timedelta(hours=1))
+    with pytest.raises(RoomRefusal, match="barred"):
+        quick.enter(charlie, 2)
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    for person in (alice, bob):
+        rooms.agree(room, person)
+    with pytest.raises(RoomRefusal, match="another live game"):
+        quick.enter(alice, 2)
+
+
+@pytest.mark.django_db
+def test_whoever_waits_leaves_their_open_room_and_whoever_sits_down_waits_no_more() -> None:
+    (alice,) = people(1)
+    room = rooms.open_room(alice)
+    quick.enter(alice, 2)
+    assert not RoomSeat.objects.exists()
+    room.refresh_from_db()
+    assert room.closed
+    rooms.open_room(alice)
+    assert not Waiting.objects.exists()
+
+
+@pytest.mark.django_db
+def test_whoever_was_barred_while_waiting_is_sent_away_and_the_others_are_matched() -> None:
+    alice, bob, charlie = people(3)
+    for person in (alice, bob, charlie):
+        waits(person)
+    User.objects.filter(pk=alice.pk).update(barred_until=timezone.now() + timedelta(hours=1))
+    assert quick.match(2, NOW) == 1
+    assert not Seat.objects.filter(user=alice).exists()
+    assert not Waiting.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_page_tells_honestly_what_is_known(client: Client) -> None:
+    alice, bob = people(2)
+    client.force_login(alice)
+    assert client.post("/play/quick/enter/", {"players": "2"}).headers["Location"] == "/play/quick/"
+    page = client.get("/play/quick/").content.decode()
+    assert "1400–1600" in page
+    assert "nobody was matched in the last day" in page
+    waits(bob, rating=2400)
+    Waiting.objects.update(seen=timezone.now(), since=timezone.now() - timedelta(seconds=62))
+    page = client.post("/play/quick/beat/").content.decode()
+    assert "1:02" in page
+    assert "1, 0 of them near you" in page
+    assert client.post("/play/quick/leave/").headers["Location"] == "/play/"
+    assert client.post("/play/quick/beat/").headers["HX-Redirect"] == "/play/quick/"
+
+
+@pytest.mark.django_db
+def test_a_visitor_is_asked_to_sign_in_before_waiting(client: Client) -> None:
+    for address in ("/play/quick/enter/", "/play/quick/beat/", "/play/quick/leave/"):
+        assert "/account/sign-in/" in client.post(address).headers["Location"]
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_looked_for_by_four_at_once_everybody_is_matched_once() -> None:
+    for person in people(8):
+        waits(person)
+    start, faults = threading.Barrier(4), list[BaseException]()
+
+    def look() -> None:
+        try:
+            start.wait(10)
+            quick.match(2, NOW)
+        except BaseException as fault:
+            faults.append(fault)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not faults
+    assert Game.objects.count() == 4
+    assert set(Counter(Seat.objects.values_list("user", flat=True)).values()) == {1}
+    assert not Waiting.objects.exists()
+
+
+# Who left -------------------------------------------------------------------------------------------------------------
+
+
+def left(person: User, ago: timedelta, conduct: str = "left", *, is_ranked: bool = True) -> None:
+    other = User.objects.create_guest()
+    game = open_game([NewSeat("violet", person.pk), NewSeat("amber", other.pk)], ranked=is_ranked)
+    Game.objects.filter(pk=game.pk).update(ended=NOW - ago)
+    Seat.objects.filter(game=game, user=person).update(conduct=conduct)
+
+
+@pytest.mark.parametrize(
+    ("times", "pause"),
+    [(0, 0), (1, 0), (2, 10), (3, 40), (4, 160), (5, 640), (6, 2560), (7, 4320), (50, 4320)],
+)
+def test_the_pause_after_leaving_grows_from_ten_minutes_to_three_days(times: int, pause: int) -> None:
+    assert ranked.pause_after(times) == timedelta(minutes=pause)
+
+
+@pytest.mark.django_db
+def test_whoever_left_twice_in_a_month_waits_and_is_told_until_when_and_why(client: Client) -> None:
+    (alice,) = people(1)
+    left(alice, timedelta(days=31))
+    left(alice, timedelta(minutes=5), is_ranked=False)
+    left(alice, timedelta(days=3), "missed")
+    assert ranked.pause_of(alice.pk, NOW) is None
+    left(alice, timedelta(minutes=2))
+    pause = ranked.pause_of(alice.pk, NOW)
+    assert pause is not None
+    assert (pause.times, pause.until) == (2, NOW + timedelta(minutes=8))
+    assert ranked.pause_of(alice.pk, NOW + timedelta(minutes=8)) is None
+    with pytest.raises(RoomRefusal, match="left ranked games more than once"):
+        quick.enter(alice, 2)
+    client.force_login(alice)
+    assert "You left 2 ranked games lately" in client.get("/play/").content.decode()
+    rooms.open_room(alice)

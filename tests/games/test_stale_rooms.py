@@ -1,0 +1,106 @@
+"""Rooms that nobody comes to any more: closed when they are stale, once, and never while somebody plays."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from games import rooms, stale
+from games.models import Game, Room
+from games.tasks import close_stale_rooms
+
+NOW = timezone.now()
+
+
+def room_of(name: str, *, idle: timedelta, public: bool = True, pace: str = "live") -> Room:
+    room = rooms.open_room(User.objects.create_user(f"Player {name}"), public=public, pace=pace)  # type: ignore[arg-type]
+    aged(room, idle)
+    return room
+
+
+def aged(room: Room, idle: timedelta) -> None:
+    Room.objects.filter(pk=room.pk).update(touched=NOW - idle)
+    room.seats.update(seen=NOW - idle)
+
+
+def played(name: str, *, ended: timedelta | None) -> Room:
+    room = room_of(name, idle=timedelta(0))
+    other = User.objects.create_user(f"Other {name}")
+    rooms.sit(room, other)
+    for seat in room.seats.select_related("user"):
+        assert seat.user is not None
+        rooms.agree(room, seat.user)
+    if ended is not None:
+        Game.objects.filter(room=room).update(ended=NOW - ended)
+    aged(room, timedelta(days=2))
+    return room
+
+
+@pytest.mark.django_db
+def test_an_open_room_is_closed_after_half_an_hour_and_one_with_a_link_after_a_day() -> None:
+    minute = timedelta(minutes=1)
+    fates = {
+        room_of("A", idle=29 * minute): "",
+        room_of("B", idle=31 * minute): "stale",
+        room_of("C", idle=31 * minute, public=False): "",
+        room_of("D", idle=timedelta(hours=25), public=False): "stale",
+        played("E", ended=59 * minute): "",
+        played("F", ended=61 * minute): "over",
+        played("G", ended=None): "",
+    }
+    assert stale.sweep(NOW) == 3
+    assert stale.sweep(NOW) == 0
+    assert {room: Room.objects.get(pk=room.pk).why_closed for room in fates} == fates
+
+
+@pytest.mark.django_db
+def test_a_room_whose_page_somebody_has_open_is_not_stale() -> None:
+    room = room_of("A", idle=timedelta(hours=1))
+    room.seats.update(seen=NOW)
+    assert stale.sweep(NOW) == 0
+
+
+@pytest.mark.django_db
+def test_a_room_whose_owner_has_gone_passes_to_somebody_who_is_there() -> None:
+    room = room_of("A", idle=timedelta(0))
+    bob = User.objects.create_user("Bob")
+    rooms.sit(room, bob)
+    room.seats.update(seen=NOW)
+    stale.sweep(NOW)
+    assert Room.objects.get().owner != bob
+    room.seats.exclude(user=bob).update(seen=NOW - 2 * stale.OWNER_GONE)
+    stale.sweep(NOW)
+    assert Room.objects.get().owner == bob
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_close_each_room_once() -> None:
+    for number in range(6):
+        room_of(chr(65 + number), idle=timedelta(hours=1))
+    closed, start = list[int](), threading.Barrier(2)
+
+    def work() -> None:
+        start.wait(10)
+        closed.append(stale.sweep(NOW))
+        connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sum(closed) == 6
+    assert not Room.objects.filter(closed=None).exists()
+    assert set(Room.objects.values_list("version", flat=True)) == {3}
+
+
+@pytest.mark.django_db
+def test_the_job_may_run_twice() -> None:
+    room_of("A", idle=timedelta(hours=1))
+    close_stale_rooms()
+    close_stale_rooms()
+    assert Room.objects.get().why_closed == "stale"
