@@ -3,7 +3,7 @@
 from django.urls import path
 
 from games.api import doors as api
-from games.views import game, history, lobby, moderators, quick, records, reports, rooms, talk
+from games.views import game, history, lobby, moderators, quick, records, replay, reports, rooms, talk
 
 app_name = "games"
 urlpatterns = [
@@ -33,6 +33,8 @@ urlpatterns = [
     path("api/1/players/", api.players, name="api_players"),
     path("api/1/players/<int:pk>/", api.player, name="api_player"),
     path("api/1/dumps/", api.all_dumps, name="api_dumps"),
+    path("games/<slug:code>/replay/", replay.replay, name="replay"),
+    path("replay/", replay.judged, name="judged"),
     path("talk/<slug:channel>/", talk.talk, name="talk"),
     path("talk/<slug:channel>/switch/", talk.switch, name="talk_switch"),
     path("people/<int:pk>/ignore/", talk.ignore, name="ignore"),

@@ -328,6 +328,7 @@ ACCOUNT_RATE_LIMITS = {
     "confirm_email": "1/60s/key",
     "change_name": "20/h/user",
     "export": "6/h/user",
+    "judge": "20/m/ip",
 }
 # Requests of the read API a minute and address.
 API_LIMIT = 120

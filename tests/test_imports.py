@@ -25,6 +25,7 @@ LEVELS: list[list[str]] = [
         "games.told",
         "games.story",
         "games.api",
+        "games.replaying",
         "games.templatetags",
         "games.management",
         "games.bench",

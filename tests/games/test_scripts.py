@@ -1,29 +1,54 @@
-"""The scripts of a game's page: small, and they say no word that the page does not bring."""
+"""The scripts of a game's page and of its replay: small, and they say no word that their page does not bring."""
 
 import gzip
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCRIPTS = sorted((ROOT / "games/static/games/js").glob("*.js"))
-WORDS = (ROOT / "templates/games/_words.html").read_text()
+SCRIPTS = ROOT / "games/static/games/js"
 MOST_BYTES = 30 * 1024
 
+# What a page begins with, and what brings its words.
+PAGES = {"game.js": "_words.html", "replay.js": "_replay_words.html"}
+PHASES = {"setup", "gathering", "countdown", "search", "exchange", "over"}
 
-def test_all_scripts_together_are_small() -> None:
-    assert sum(len(gzip.compress(script.read_bytes())) for script in SCRIPTS) < MOST_BYTES
+
+def scripts_of(first: str) -> set[str]:
+    """This script and all that it imports, at once or later."""
+    found, waiting = set(), {first}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= set(re.findall(r'(?:from |import\()"\./([\w-]+\.js)"', (SCRIPTS / name).read_text())) - found
+    return found
 
 
-def test_every_word_that_a_script_says_comes_with_the_page() -> None:
-    brought = set(re.findall(r'<data value="([^"]+)"', WORDS))
-    said = {key for script in SCRIPTS for key in re.findall(r'(?<![#\w])say\("([^"]+)"', script.read_text())}
+def words_of(page: str) -> str:
+    return (ROOT / "templates/games" / PAGES[page]).read_text()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_all_scripts_of_a_page_together_are_small(page: str) -> None:
+    assert sum(len(gzip.compress((SCRIPTS / name).read_bytes())) for name in scripts_of(page)) < MOST_BYTES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_word_that_a_script_says_comes_with_the_page(page: str) -> None:
+    brought = set(re.findall(r'<data value="([^"]+)"', words_of(page)))
+    said = {
+        key
+        for name in scripts_of(page)
+        for key in re.findall(r'(?<![#\w])say\("([^"]+)"', (SCRIPTS / name).read_text())
+    }
     assert said <= brought
 
 
-def test_every_word_that_the_page_brings_is_said() -> None:
-    scripts = "".join(script.read_text() for script in SCRIPTS)
-    brought = re.findall(r'<data value="([^"{]+)"', WORDS)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_word_that_a_page_brings_is_said(page: str) -> None:
+    scripts = "".join((SCRIPTS / name).read_text() for name in scripts_of(page))
+    brought = re.findall(r'<data value="([^"{]+)"', words_of(page))
     # Some keys are put together: `line-${state}`.
     unsaid = [key for key in brought if f'"{key}"' not in scripts and f"{key.split('-')[0]}-${{" not in scripts]
-    phases = {"setup", "gathering", "countdown", "search", "exchange", "over"}
-    assert set(unsaid) - phases - {"down", "up"} == set()
+    assert set(unsaid) - PHASES - {"down", "up"} == set()
