@@ -34,6 +34,10 @@ class Standing:
     def provisional(self) -> bool:
         return self.games < PROVISIONAL_GAMES
 
+    def __str__(self) -> str:
+        """As people see it: a whole number, with a question mark while few games have made it."""
+        return f"{self.rating:.0f}{'?' if self.provisional else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -4,7 +4,7 @@ Whoever comes here has no table: load, decide, append, ring, in one plain functi
 web process: the log's fence lets one of them through, and the other finds nothing left to do.
 """
 
-from games import doorbell, log, opening, rules, servers, steps
+from games import doorbell, ladder, log, opening, rules, servers, steps
 from games.frames import Step
 from games.opening import Opened
 
@@ -45,4 +45,6 @@ def _write(opened: Opened, done: list[Step], now: int, started_ms: int) -> bool:
     if log.write([append]):
         return False
     doorbell.ring(opened.game_id, after.seq)
+    if after.phase == "over" and opened.ranked:
+        ladder.ask_for_rating(opened.game_id)
     return True

@@ -386,6 +386,8 @@ class Table(Course):
         if steps:
             await self._show(steps, acknowledged)
             self.tables.doorbell.ring(self.opened.game_id, self.head)
+        if self.over and self.opened.ranked:
+            self.tables.have_rated(self.opened.game_id)
             self._set_alarm()
 
     async def _show(self, steps: list[Step], acknowledged: Mapping[Page, str] = NOBODY) -> None:

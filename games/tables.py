@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from accounts.models import EndedSession
 from accounts.sessions import EndWatch
-from games import log, opening, servers
+from games import ladder, log, opening, servers
 from games.doorbell import Doorbell
 from games.frames import CloseCode
 from games.table import Table
@@ -116,6 +116,10 @@ class Tables:
         """Drop a table from this process; the next who asks loads it afresh."""
         if self._tables.get(table.opened.game_id) is table:
             del self._tables[table.opened.game_id]
+
+    def have_rated(self, game_id: int) -> None:
+        """Ask for a worker, beside the event loop: the queue may be slow, and the sweep needs no asking."""
+        asyncio.get_running_loop().run_in_executor(None, ladder.ask_for_rating, game_id)
 
     def silence(self, server: int | None) -> int:
         """For how long nobody has heard of this process, this one included; 0 for one that lives."""

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from games import archive, dumps, gauges, quick, stale, sweep
+from games import archive, dumps, gauges, ladder, quick, stale, sweep
 
 
 @shared_task
@@ -40,3 +40,27 @@ def match_waiting() -> None:
 def close_stale_rooms() -> None:
     """Every minute: rooms that nobody comes to any more; owners who are gone."""
     stale.sweep()
+
+
+@shared_task
+def rate_game(game_id: int) -> None:
+    """A ranked game has ended."""
+    ladder.rate_game(game_id)
+
+
+@shared_task
+def rate_finished() -> None:
+    """Every few seconds: ended games that nobody was asked to rate."""
+    ladder.rate_finished()
+
+
+@shared_task
+def replay_ladders() -> None:
+    """Every minute, and when a game was voided: ladders that are to be replayed."""
+    ladder.replay()
+
+
+@shared_task
+def recount_ladders() -> None:
+    """Every night: the proof of the ratings."""
+    ladder.recount_all()

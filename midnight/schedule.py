@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from celery.schedules import crontab
+
 HEARTBEAT_SECONDS = 5
 
 BEAT: dict[str, dict[str, Any]] = {
@@ -16,5 +18,8 @@ BEAT: dict[str, dict[str, Any]] = {
     "games-dump": {"task": "games.tasks.dump_records", "schedule": 6 * 60 * 60},
     "games-match-waiting": {"task": "games.tasks.match_waiting", "schedule": 5, "options": {"expires": 5}},
     "games-close-stale-rooms": {"task": "games.tasks.close_stale_rooms", "schedule": 60, "options": {"expires": 60}},
+    "games-rate": {"task": "games.tasks.rate_finished", "schedule": 5, "options": {"expires": 5}},
+    "games-replay-ladders": {"task": "games.tasks.replay_ladders", "schedule": 60, "options": {"expires": 60}},
+    "games-recount-ladders": {"task": "games.tasks.recount_ladders", "schedule": crontab(hour=4, minute=20)},
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }

@@ -2,6 +2,7 @@
 
 from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
+from games.models.ratings import Generation, Ladder, Rating, RatingEvent
 from games.models.records import Figures, Record
 from games.models.rooms import Admission, Room, RoomSeat, Waiting
 from games.models.talk import Ignored, Message
@@ -15,9 +16,13 @@ __all__ = [
     "Figures",
     "Finish",
     "Game",
+    "Generation",
     "Ignored",
+    "Ladder",
     "Letter",
     "Message",
+    "Rating",
+    "RatingEvent",
     "Reason",
     "Record",
     "Report",

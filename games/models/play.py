@@ -49,6 +49,16 @@ class Game(models.Model):
         RECORD = "record", _("record")
         PARKED = "parked", _("parked")
 
+    class Rated(models.TextChoices):
+        """What became of a ranked game on its ladder; empty while its turn has not come."""
+
+        RATED = "rated", _("rated")
+        VOID = "void", _("not rated: the game was void")
+        SHORT = "short", _("not rated: not one full round was played")
+        FAULT = "fault", _("not rated: the server was away for more than a minute")
+        COMPANY = "company", _("not rated: not everybody has an account")
+        PARKED = "parked", _("not rated yet: somebody has to look at it")
+
     code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
     created = models.DateTimeField(auto_now_add=True)
 
@@ -79,6 +89,10 @@ class Game(models.Model):
     finish_seq = models.BigIntegerField(null=True)
     # Whether strangers find it in lists, the read API and the dumps; who has its address sees it all the same.
     listed = models.BooleanField(default=True)
+    rated = models.CharField(max_length=8, choices=Rated, blank=True)
+    # Taken out of the ratings after its end, by staff; its result stands.
+    voided = models.DateTimeField(null=True)
+    voided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
 
     class Meta:
         verbose_name = _("game")
@@ -100,6 +114,7 @@ class Game(models.Model):
             models.Index(
                 "reason", F("ended").desc(), F("id").desc(), name="history_of_reason", condition=Q(listed=True)
             ),
+            models.Index(F("finish_seq"), name="game_parked", condition=Q(rated="parked")),
         ]
 
     def __str__(self) -> str:

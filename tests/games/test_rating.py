@@ -50,6 +50,11 @@ def test_a_newcomer_starts_at_1500_and_is_provisional_for_ten_games() -> None:
     assert [Standing(START, games).provisional for games in (0, 9, 10)] == [True, True, False]
 
 
+def test_people_see_whole_numbers_and_a_doubt() -> None:
+    shown = [str(Standing(Decimal(rating), games)) for rating, games in (("1512.49", 9), ("1512.50", 10), ("99.9", 10))]
+    assert shown == ["1512?", "1512", "100"]
+
+
 @given(played(), st.randoms(use_true_random=False))
 def test_seats_may_change_places(game: tuple[list[Standing], list[int]], random: object) -> None:
     players, places = game

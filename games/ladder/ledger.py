@@ -1,0 +1,49 @@
+"""Which lines of the ledger are in force: each generation from its first game on, until a later one takes over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Max, Q
+
+from games.models import Generation, RatingEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The games of a ladder, `first` to `last`, for which this generation is in force; the newest has no last one."""
+
+    generation: int
+    first: int
+    last: int | None
+
+    def holds(self, seq: int) -> bool:
+        return self.first <= seq and (self.last is None or seq <= self.last)
+
+
+def spans(pace: str) -> list[Span]:
+    """The generations in force on a ladder, the newest first."""
+    known = Generation.objects.filter(pace=pace, state=Generation.State.CURRENT)
+    found: list[Span] = []
+    for number, first in [*known.order_by("-number").values_list("number", "from_seq"), (0, 1)]:
+        # An older one ends where the ones after it begin.
+        last = found[-1].first - 1 if found else None
+        if last is None or first <= last:
+            found.append(Span(number, first, last))
+    return found
+
+
+def in_force(pace: str, within: Sequence[Span] | None = None) -> Q:
+    """The lines of the ledger that count."""
+    condition = Q(pk__in=[])
+    for span in spans(pace) if within is None else within:
+        part = Q(pace=pace, generation=span.generation, finish_seq__gte=span.first)
+        condition |= part if span.last is None else part & Q(finish_seq__lte=span.last)
+    return condition
+
+
+def last_lines(pace: str, user_ids: Sequence[int], before: int) -> list[RatingEvent]:
+    """The line of each of these players that was the last one in force before that game."""
+    lines = RatingEvent.objects.filter(in_force(pace), player__in=user_ids, finish_seq__lt=before)
+    last = dict(lines.values_list("player").annotate(seq=Max("finish_seq")).order_by())
+    candidates = lines.filter(finish_seq__in=last.values())
+    return [line for line in candidates if last[line.player_id] == line.finish_seq]

@@ -1,0 +1,156 @@
+"""Taking a game out of the ratings, or back in: the ladder is replayed from there as a new generation.
+
+The new generation is written in small pieces beside the one in force, which goes on rating what ends meanwhile. When
+nothing is missing any more, one short transaction puts it in force. The old lines stay in the ledger.
+"""
+
+import logging
+import time
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from games.ladder.finished import finished
+from games.ladder.ledger import last_lines
+from games.ladder.rate import locked, write
+from games.models import Game, Generation, Ladder, Rating
+
+logger = logging.getLogger(__name__)
+
+# What one transaction of a replay takes: a SQLite database is free again after some milliseconds.
+GAMES_A_PIECE = 20
+PLAYERS_A_PIECE = 100
+PAUSE_SECONDS = 0.02
+
+
+def void_game(game_id: int, by: int | None) -> bool:
+    """Take a game out of the ratings; False where it is out already, or counts for no ladder."""
+    with transaction.atomic():
+        changed = Game.objects.filter(pk=game_id, voided=None).exclude(finish_seq=None)
+        return bool(changed.update(voided=timezone.now(), voided_by=by)) and _replay_from(game_id)
+
+
+def restore_game(game_id: int) -> bool:
+    """Let a game count again that was taken out; False where it counts."""
+    with transaction.atomic():
+        changed = Game.objects.filter(pk=game_id).exclude(voided=None)
+        return bool(changed.update(voided=None, voided_by=None)) and _replay_from(game_id)
+
+
+def replay_from(game_id: int) -> bool:
+    """Have a ladder replayed from a game on, whose result somebody has put right."""
+    with transaction.atomic():
+        return _replay_from(game_id)
+
+
+def _replay_from(game_id: int) -> bool:
+    game = Game.objects.get(pk=game_id)
+    if game.finish_seq is None:
+        return False
+    ladder = locked(game.pace)
+    if game.finish_seq > ladder.rated_to:
+        return True  # its turn will come, and find it as it is
+    first = game.finish_seq
+    known = Generation.objects.filter(pace=game.pace)
+    for building in known.filter(state=Generation.State.BUILDING):
+        if building.rated_to < game.finish_seq:
+            return True  # the same
+        building.state = Generation.State.DROPPED
+        building.save(update_fields=["state"])
+        first = min(first, building.from_seq)
+    number = known.order_by("-number").values_list("number", flat=True).first() or 0
+    Generation.objects.create(pace=game.pace, number=number + 1, from_seq=first, rated_to=first - 1)
+    return True
+
+
+def replay() -> int:
+    """Work out the generations that are under way, to their end; the answer is how many were put in force."""
+    under_way = Generation.objects.filter(state=Generation.State.BUILDING).order_by("pace", "number")
+    done = sum(_build(pk, pace) for pk, pace in under_way.values_list("pk", "pace"))
+    _clear_out()
+    return done
+
+
+def _build(pk: int, pace: str) -> bool:
+    """Piece by piece until it is in force; False where somebody else has done it, or another takes its place."""
+    nothing_left = False
+    while True:
+        with transaction.atomic():
+            # The ladder before the generation, as whoever voids a game locks them.
+            ladder = locked(pace) if nothing_left else None
+            generation = _held(pk)
+            if generation is None:
+                return False
+            rated_to = ladder.rated_to if ladder else Ladder.objects.get(pk=pace).rated_to
+            if not (_seed(generation) or _follow(generation, rated_to)):
+                if ladder is not None:
+                    _put_in_force(generation, ladder)
+                    return True
+                nothing_left = True
+        if connection.vendor == "sqlite":
+            time.sleep(PAUSE_SECONDS)
+
+
+def _held(pk: int) -> Generation | None:
+    """This generation while it is under way, locked: two workers take turns."""
+    under_way = Generation.objects.select_for_update().filter(pk=pk, state=Generation.State.BUILDING)
+    return under_way.first()
+
+
+def _seed(generation: Generation) -> bool:
+    """Take over what some more players had before the first game; False where all have theirs."""
+    if generation.seeded:
+        return False
+    ratings = Rating.objects.filter(pace=generation.pace, generation=Ladder.objects.get(pk=generation.pace).generation)
+    players = list(
+        ratings.filter(user__gt=generation.seeded_to).order_by("user").values_list("user", flat=True)[:PLAYERS_A_PIECE]
+    )
+    Rating.objects.bulk_create(
+        Rating(
+            user_id=line.player_id,
+            pace=generation.pace,
+            generation=generation.number,
+            rating=line.after,
+            games=line.games_before + 1,
+            last_played=line.at,
+            season=line.season,
+            season_gain=line.season_gain,
+        )
+        for line in last_lines(generation.pace, players, generation.from_seq)
+    )
+    if players:
+        generation.seeded_to = players[-1]
+    generation.seeded = len(players) < PLAYERS_A_PIECE
+    generation.save(update_fields=["seeded_to", "seeded"])
+    return True
+
+
+def _follow(generation: Generation, rated_to: int) -> bool:
+    """Rate some more games of those that the ladder has rated; False where none is left."""
+    games = finished(generation.pace, generation.rated_to, up_to=rated_to, most=GAMES_A_PIECE)
+    if not games:
+        return False
+    write(generation.pace, generation.number, games)
+    put_right = [game.game_id for game in games if game.counts]
+    Game.objects.filter(pk__in=put_right, rated=Game.Rated.PARKED).update(rated=Game.Rated.RATED)
+    generation.rated_to = games[-1].seq
+    generation.save(update_fields=["rated_to"])
+    return True
+
+
+def _put_in_force(generation: Generation, ladder: Ladder) -> None:
+    generation.state = Generation.State.CURRENT
+    generation.save(update_fields=["state"])
+    ladder.generation = generation.number
+    ladder.save(update_fields=["generation"])
+    logger.info("The %s ladder follows generation %d now", generation.pace, generation.number)
+
+
+def _clear_out() -> None:
+    """Forget the ratings of generations that are over; their lines stay in the ledger."""
+    under_way = Generation.objects.filter(state=Generation.State.BUILDING).values("number")
+    for ladder in Ladder.objects.all():
+        over = Rating.objects.filter(pace=ladder.pace).exclude(generation=ladder.generation)
+        over = over.exclude(generation__in=under_way.filter(pace=ladder.pace))
+        while some := list(over.values_list("pk", flat=True)[:PLAYERS_A_PIECE]):
+            Rating.objects.filter(pk__in=some).delete()
