@@ -90,7 +90,7 @@ def record_of(game: Game) -> dict[str, Any] | None:
         return None
     packed = Record.objects.filter(game=game).values_list("packed", flat=True).first()
     if packed is not None:
-        return packing.unpack(bytes(packed), names_of(game))
+        return packing.unpack(bytes(packed), game.code, names_of(game))
     try:
         return _finished(game).record
     except (NoRecord, log.Gone):

@@ -103,17 +103,17 @@ def _records(games: Any) -> Iterator[dict[str, Any]]:
         rest = archived
         if place:
             rest = archived.filter(Q(ended__gt=place[0]) | Q(pk__gt=place[1]), ended__gte=place[0])
-        keys = list(rest.values_list("ended", "pk")[:AT_ONCE])
+        keys = list(rest.values_list("ended", "pk", "code")[:AT_ONCE])
         if not keys:
             return
-        place = keys[-1]
-        ids = [pk for _, pk in keys]
+        place = keys[-1][:2]
+        ids = {pk: code for _, pk, code in keys}
         records = Record.objects.filter(game__in=ids).exclude(packed=None)
         packed = {pk: bytes(content or b"") for pk, content in records.values_list("game", "packed")}
         names: dict[int, list[str]] = {pk: [] for pk in ids}
         for seat in Seat.objects.filter(game__in=ids).order_by("game", "number"):
             names[seat.game_id].append(pseudonym(seat))
-        yield from (packing.unpack(packed[pk], names[pk]) for pk in ids)
+        yield from (packing.unpack(packed[pk], code, names[pk]) for pk, code in ids.items())
 
 
 def pseudonym(seat: Seat) -> str:
