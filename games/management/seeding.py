@@ -7,8 +7,10 @@ with its figures, and with the ratings that follow. The same numbers give the sa
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from hashlib import sha256
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -20,8 +22,11 @@ from accounts.models import User
 from games import packing
 from games.bots.selfplay import SelfPlay, seated
 from games.figures import figures_of
+from games.ladder.finished import Finished
+from games.ladder.rate import Held
+from games.ladder.rate import play as rate
 from games.management.progress import Bar
-from games.models import Figures, Game, Record, Seat
+from games.models import Figures, Finish, Game, Ladder, Rating, RatingEvent, Record, Seat
 from games.models.play import CODE_ALPHABET
 from games.rules import full_rounds, result, score
 from games.rules.edition import load_edition
@@ -125,10 +130,18 @@ def moment(when: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(when)
 
 
+def cents(number: Decimal) -> Any:
+    return connection.ops.adapt_decimalfield_value(number, 7, 2)
+
+
+def day(when: date) -> Any:
+    return connection.ops.adapt_datefield_value(when)
+
+
 def let_ids_follow() -> None:
     """The next new row of each table gets the next id."""
     with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(no_style(), [User, Game, Seat]):
+        for statement in connection.ops.sequence_reset_sql(no_style(), [User, Game, Seat, RatingEvent]):
             cursor.execute(statement)
 
 
@@ -157,6 +170,9 @@ class Seeding:
         self.step = (now - self.start) / (games + 1)
         self.told: list[Told] = []
         self.finished: dict[str, int] = {}
+        self.held: dict[str, dict[int, Held]] = {pace: {} for pace in Game.Pace.values}
+        self.last_played: dict[tuple[str, int], datetime] = {}
+        self.lines = 0
         self.real = real
 
     def run(self) -> None:
@@ -172,6 +188,8 @@ class Seeding:
             with transaction.atomic():
                 self._store_games([self._tell(number) for number in range(first, last)])
             bar.advance(last - first)
+        with transaction.atomic():
+            self._store_standings()
         let_ids_follow()
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
@@ -213,13 +231,56 @@ class Seeding:
             for telling in tellings
             for seat, figures in enumerate(telling.told.figures)
         )
+        Rows(RatingEvent(generation=0), LINE).store(chain.from_iterable(map(self._lines, tellings)))
+
+    def _lines(self, one: Telling) -> Iterator[tuple[Any, ...]]:
+        """What the game adds to the ledger."""
+        if one.finish_seq is None:
+            return
+        pace, held = one.told.terms.pace, self.held[one.told.terms.pace]
+        places = [place or 0 for place, _ in one.told.standings]
+        players = tuple(sorted(zip(one.people, places, strict=True)))
+        game = Finished(one.number, one.finish_seq, one.ended, Game.Rated.RATED, False, players)
+        for user_id, change in rate(held, game):
+            self.lines += 1
+            self.last_played[pace, user_id] = one.ended
+            after = held[user_id]
+            yield (
+                *(self.lines, one.number, user_id, pace, one.finish_seq, moment(one.ended)),
+                *map(cents, (change.before, change.delta, change.after)),
+                *(change.k, change.games_before, day(after.season), cents(after.season_gain)),
+            )
+
+    def _store_standings(self) -> None:
+        for pace, last in self.finished.items():
+            Finish.objects.create(ladder=pace, last=last)
+            Ladder.objects.create(pace=pace, rated_to=last)
+        Rating.objects.bulk_create(
+            (
+                Rating(
+                    user_id=user_id,
+                    pace=pace,
+                    generation=0,
+                    rating=one.standing.rating,
+                    games=one.standing.games,
+                    last_played=self.last_played[pace, user_id],
+                    season=one.season,
+                    season_gain=one.season_gain,
+                )
+                for pace, held in self.held.items()
+                for user_id, one in held.items()
+            ),
+            batch_size=1_000,
+        )
 
 
 GAME = (
     "id code created rulebook pace ranked limits server_seed commitment head started_ms ended reason rounds finish_seq"
+    " rated"
 ).split()
 SEAT = "id game_id number user_id character nonce place points ended".split()
 RECORD = "game_id at packed".split()
+LINE = ("id game_id player_id pace finish_seq at before delta after k games_before season season_gain").split()
 
 
 def _game(one: Telling) -> tuple[Any, ...]:
@@ -231,6 +292,7 @@ def _game(one: Telling) -> tuple[Any, ...]:
         *(told.terms.rulebook, told.terms.pace, told.terms.ranked, limits),
         *(told.terms.server_seed, told.terms.commitment),
         *(told.head, started_ms, ended, told.reason, told.rounds, one.finish_seq),
+        Game.Rated.RATED.value if one.finish_seq else "",
     )
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import User
 from games import archive
-from games.models import Figures, Game, Record, Seat
+from games.models import Figures, Game, RatingEvent, Record, Seat
 from games.rules.judge import judge
 from tests.games.finished import finished
 
@@ -37,6 +37,12 @@ def test_as_many_games_and_people_as_were_asked_for_with_all_that_belongs_to_the
         ]
         assert client.get(f"/games/{game.code}/story/").status_code == 200
     assert client.get("/history/").status_code == 200
+
+
+def test_every_rating_is_what_the_games_say() -> None:
+    seed()
+    assert RatingEvent.objects.count() > 60
+    call_command("ratings", "--recount", stdout=StringIO(), stderr=StringIO())
 
 
 def test_who_comes_next_gets_the_next_id() -> None:
