@@ -8,9 +8,14 @@ from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from accounts import looks
 from accounts.models import Trace, User
+from accounts.paging import NearPages
 
 if TYPE_CHECKING:
     TracesOfUser = admin.TabularInline[Trace, User]
@@ -39,15 +44,31 @@ class TraceInline(TracesOfUser):
 
 @admin.register(User)
 class UserAdmin(AdminOfUser):
-    list_display = ("name", "is_guest", "is_staff", "joined_at", "seen_on", "suspended_until", "closed_at")
+    list_display = (
+        "name",
+        "is_guest",
+        "is_staff",
+        "joined_at",
+        "seen_on",
+        "suspended_until",
+        "muted_until",
+        "closed_at",
+        "ways",
+    )
     list_filter = ("is_guest", "is_staff", "is_superuser")
     search_fields = ("folded_name",)
     search_help_text = "The beginning of a name."
     ordering = ("-pk",)
     show_full_result_count = False
+    paginator = NearPages
+    list_per_page = 50
     inlines = (TraceInline,)
-    fields = ("name", *ROLES, "is_guest", "joined_at", "seen_on", "language", "must_change_password")
+    fields = ("name", *ROLES, "is_guest", "joined_at", "seen_on", "language", "must_change_password", "ways")
     filter_horizontal = ("groups",)
+
+    @admin.display(description="")
+    def ways(self, user: User) -> SafeString:
+        return format_html('<a href="{}">{}</a>', reverse("games:person", args=[user.pk]), _("act"))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str
@@ -58,6 +79,12 @@ class UserAdmin(AdminOfUser):
         fixed = tuple(field for field in self.fields if field not in ROLES)
         gives_roles = request.user.is_superuser and obj is not None and not obj.is_guest and obj.deleted_at is None
         return fixed if gives_roles else tuple(self.fields)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_staff)
+
+    def has_view_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return bool(request.user.is_staff)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -3,46 +3,39 @@
 Nothing is changed here: a change is an act, with its reason, its letter and its line in the log.
 """
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
-from django.core.paginator import Paginator
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.functional import cached_property
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from accounts import looks
 from accounts.models import User
-from games import servers
-from games.models import Act, Appeal, Case, Game, Report, Seat, Server
-from games.moderation import roles
+from accounts.paging import NearPages
+from games import rooms, servers
+from games.models import Act, Appeal, Case, Game, Reason, Report, Room, RoomSeat, Seat, Server
+from games.moderation import acts, roles
+from games.moderation.acts import Why
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Any]
     SeatsOfGame = admin.TabularInline[Seat, Game]
     ReportsOfCase = admin.TabularInline[Report, Case]
-    AnyPaginator = Paginator[Any]
+    SeatsOfRoom = admin.TabularInline[RoomSeat, Room]
 else:
-    AnyPaginator = Paginator
     AnyAdmin = admin.ModelAdmin
-    SeatsOfGame = ReportsOfCase = admin.TabularInline
+    SeatsOfGame = ReportsOfCase = SeatsOfRoom = admin.TabularInline
 
-# What a list counts and turns pages through; what lies further back is found by a search or a number.
-FURTHEST = 1_000
-
-
-class NearPages(AnyPaginator):
-    """Never counts a whole table: as many pages as are of use, and `…?pk__lt=` leads further."""
-
-    @cached_property
-    def count(self) -> int:
-        rows = self.object_list
-        assert isinstance(rows, QuerySet)
-        return rows.order_by().values("pk")[:FURTHEST].count()
+# Nobody uses a room in which nothing has happened for so long.
+STALE = timedelta(minutes=30)
 
 
 class ReadOnly(AnyAdmin):
@@ -157,6 +150,92 @@ class GameAdmin(ReadOnly):
     def ways(self, game: Game) -> SafeString:
         table = link("games:game", _("table"), game.code)
         return format_html("{} · {}", table, link("games:moderated_game", _("act"), game.code))
+
+
+class RoomSeatInline(SeatsOfRoom):
+    model = RoomSeat
+    fields = readonly_fields = ("number", "user", "strength", "character", "agrees", "since", "seen")
+    extra = 0
+    can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return roles.is_moderator(request.user)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Room)
+class RoomAdmin(ReadOnly):
+    """Rooms with who sits there and when anything last happened; many stale ones are closed at once, after a look."""
+
+    list_display = ("code", "owner", "people", "pace", "ranked", "public", "touched", "closed", "why_closed", "ways")
+    list_filter = ("pace", "ranked", "public", ("closed", admin.EmptyFieldListFilter))
+    list_select_related = ("owner",)
+    search_fields = ("code",)
+    search_help_text = _("A room's address, or the beginning of a name of who sits or rules there.")
+    inlines = (RoomSeatInline,)
+    actions = ("close_stale",)
+    fields = readonly_fields = (
+        *("code", "created", "owner", "size", "rulebook", "pace", "ranked", "public", "faces", "limits"),
+        *("touched", "closed", "why_closed", "ways"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Room]:
+        return Room.objects.prefetch_related("seats__user")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term:
+            return queryset, False
+        if queryset.filter(code=search_term).exists():
+            return queryset.filter(code=search_term), False
+        people = people_called(search_term)
+        sits = RoomSeat.objects.filter(user__in=people).values("room")
+        return queryset.filter(pk__in=sits) | queryset.filter(owner__in=people), False
+
+    @admin.display(description=_("people"))
+    def people(self, room: Room) -> str:
+        return ", ".join(str(seat.user or seat.strength) for seat in room.seats.all())
+
+    @admin.display(description=_("ways"))
+    def ways(self, room: Room) -> SafeString:
+        page = link("games:room", _("room"), room.code)
+        return format_html("{} · {}", page, link("games:moderated_room", _("act"), room.code))
+
+    @admin.action(description=_("Close stale rooms"), permissions=["view"])
+    def close_stale(self, request: HttpRequest, chosen: QuerySet[Room]) -> HttpResponse | None:
+        """Show first which of the chosen rooms nobody uses, then close those, each with its line in the log."""
+        stale = [room for room in rooms.resting().filter(pk__in=chosen.values("pk")).order_by("pk") if is_stale(room)]
+        if request.POST.get("sure") != "yes":
+            context = {
+                **self.admin_site.each_context(request),
+                "title": _("Close stale rooms"),
+                "stale": stale,
+                "kept": chosen.count() - len(stale),
+                "chosen": [room.pk for room in chosen],
+            }
+            return TemplateResponse(request, "games/admin/close_stale.html", context)
+        assert isinstance(request.user, User)
+        done = 0
+        for room in stale:
+            try:
+                acts.close_room(request.user, room, Why(Reason.STALE))
+            except ValidationError as refused:
+                self.message_user(request, f"{room}: {' '.join(refused.messages)}", messages.ERROR)
+                break
+            done += 1
+        self.message_user(request, _("Rooms closed: %(number)d") % {"number": done})
+        return None
+
+
+def is_stale(room: Room) -> bool:
+    """Whether nothing has happened there for half an hour."""
+    return room.touched < timezone.now() - STALE
 
 
 class ReportInline(ReportsOfCase):

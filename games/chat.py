@@ -5,21 +5,17 @@ Whoever has it open hears the doorbell ring and fetches what is new: nothing tha
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
 from django.core.exceptions import ValidationError
-from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
-from redis import RedisError
 
 from accounts.models import User
-from games.models import Game, Ignored, Message, Seat
+from games import news
+from games.models import Game, Ignored, Message, Room, RoomSeat, Seat
 
 PRESETS: dict[str, str | Promise] = {
     "hello": _("Good evening!"),
@@ -49,6 +45,7 @@ class Place:
     channel: str
     audience: Message.Audience
     game: Game | None = None
+    room: Room | None = None
 
     @property
     def group(self) -> str:
@@ -59,14 +56,29 @@ def channel_of(game: Game) -> str:
     return f"g-{game.code}"
 
 
+def channel_of_room(room: Room) -> str:
+    return f"r-{room.code}"
+
+
 def place_of(channel: str, person_id: int | None) -> Place | None:
     """Where this person stands in that channel; None where there is none."""
     kind, _dash, code = channel.partition("-")
     game = Game.objects.filter(code=code).first() if kind == "g" else None
-    if game is None:
+    room = Room.objects.filter(code=code).first() if kind == "r" else None
+    if game is None and room is None:
         return None
-    plays = person_id is not None and Seat.objects.filter(game=game, user=person_id).exists()
-    return Place(channel, Message.Audience.PLAYERS if plays else Message.Audience.WATCHERS, game)
+    place = Place(channel, Message.Audience.WATCHERS, game, room)
+    plays = person_id is not None and person_id in (one.pk for one in people_at(place))
+    return replace(place, audience=Message.Audience.PLAYERS) if plays else place
+
+
+def people_at(place: Place) -> list[User]:
+    """Who sits at the game or in the room of a channel, in the order of the seats."""
+    if place.game is not None:
+        sat = Seat.objects.filter(game=place.game).select_related("user").order_by("number")
+        return [seat.user for seat in sat if seat.user]
+    sits = RoomSeat.objects.filter(room=place.room).select_related("user").order_by("number")
+    return [seat.user for seat in sits if seat.user]
 
 
 def may_write_freely(person: User) -> bool:
@@ -81,7 +93,7 @@ def say(person: User, place: Place, *, preset: str = "", words: str = "") -> Mes
     message = Message.objects.create(
         channel=place.channel, audience=place.audience, author=person, preset=preset, words="" if preset else words
     )
-    transaction.on_commit(lambda: ring(place), robust=True)
+    news.ring_on_commit(place.group)
     return message
 
 
@@ -117,16 +129,6 @@ def text(message: Message) -> str | Promise:
     return PRESETS.get(message.preset, message.preset) if message.preset else message.words
 
 
-def ring(place: Place) -> None:
-    """Tell whoever has the channel open that there is something; a ring may be lost."""
-    layer = get_channel_layer()
-    if layer is not None:
-        try:
-            async_to_sync(layer.group_send)(place.group, {"type": "rung"})
-        except (RedisError, OSError):
-            return
-
-
 # Not hearing somebody -------------------------------------------------------------------------------------------------
 
 
@@ -139,12 +141,6 @@ def ignore(person: User, other: User, *, blocked: bool = False) -> None:
 def hear(person: User, other: User) -> None:
     """The other way round."""
     Ignored.objects.filter(person=person, other=other).delete()
-
-
-def is_blocked(person: User, other: User) -> bool:
-    """Whether one of the two has blocked the other."""
-    both = Q(person=person, other=other) | Q(person=other, other=person)
-    return Ignored.objects.filter(both, blocked=True).exists()
 
 
 def switch(person: User, on: bool) -> None:

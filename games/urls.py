@@ -50,6 +50,7 @@ urlpatterns = [
     path("moderation/people/<int:pk>/", moderators.person, name="person"),
     path("moderation/people/<int:pk>/signs/", moderators.signs, name="signs"),
     path("moderation/games/<slug:code>/", moderators.game, name="moderated_game"),
+    path("moderation/rooms/<slug:code>/", moderators.room, name="moderated_room"),
     path("moderation/messages/<int:pk>/hide/", moderators.hide, name="hide"),
     path("moderation/acts/", moderators.log, name="acts"),
     path("moderation/acts/<int:pk>/undo/", moderators.undo, name="undo"),

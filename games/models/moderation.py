@@ -29,6 +29,7 @@ class Reason(models.TextChoices):
     THROWING = "throwing", _("Losing on purpose")
     STALLING = "stalling", _("Stalling or leaving")
     REPORTS = "reports", _("Reports that were false on purpose")
+    STALE = "stale", _("Nobody used it")
     OTHER = "other", _("Something else")
 
 

@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts import moderation as accounts
 from accounts import names
 from accounts.models import User
-from games import intervention
-from games.models import Act, Case, Game, Letter, Message, Reason, What
+from games import intervention, rooms
+from games.models import Act, Case, Game, Letter, Message, Reason, Room, What
 from games.moderation import cases, letters, roles
 
 
@@ -112,6 +112,63 @@ def remove_from_game(by: User, game: Game, person: User, why: Why) -> Act:
         raise ValidationError(_("This person is not in the game any more."), code="not_in_game")
     with transaction.atomic():
         return _write(by, What.REMOVE, why, person, game=game, after={"left": True})
+
+
+def watch(by: User, game: Game, why: Why) -> Act:
+    """Look on without being seen: nobody at a table is told of who watches, but the log is."""
+    with transaction.atomic():
+        return _write(by, What.WATCH, why, None, game=game)
+
+
+# On rooms -------------------------------------------------------------------------------------------------------------
+
+
+def close_room(by: User, room: Room, why: Why) -> Act:
+    """Close a room, whoever sits in it; everybody there reads so."""
+    _refuse_own_room(by, room)
+    with transaction.atomic():
+        people = _people_of(room)
+        before = {"people": [one.pk for one in people]}
+        act = _write(by, What.CLOSE_ROOM, why, room.owner, room=room.code, before=before, after={"closed": True})
+        rooms.close_room(room)
+    return act
+
+
+def remove_from_room(by: User, room: Room, person: User, why: Why) -> Act:
+    """Show somebody out for good."""
+    _refuse_own_room(by, room)
+    with transaction.atomic():
+        if person not in _people_of(room):
+            raise ValidationError(_("This person is not in the room any more."), code="not_in_room")
+        act = _write(by, What.REMOVE, why, person, room=room.code, after={"left": True})
+        rooms.remove_person(room, person)
+    return act
+
+
+def hand_over(by: User, room: Room, person: User, why: Why) -> Act:
+    """Give a room to somebody else who sits in it."""
+    _refuse_own_room(by, room)
+    with transaction.atomic():
+        if person not in _people_of(room):
+            raise ValidationError(_("This person is not in the room any more."), code="not_in_room")
+        before = {"owner": room.owner_id}
+        act = _write(by, What.HAND_OVER, why, room.owner, room=room.code, before=before, after={"owner": person.pk})
+        rooms.hand_over(room, person)
+    return act
+
+
+def _people_of(room: Room) -> list[User]:
+    if Room.objects.select_for_update(no_key=True).get(pk=room.pk).closed:
+        raise ValidationError(_("This room is closed."), code="room_closed")
+    return [seat.user for seat in room.seats.select_related("user").order_by("number") if seat.user]
+
+
+def _refuse_own_room(by: User, room: Room) -> None:
+    if room.owner_id == by.pk or room.seats.filter(user=by).exists():
+        raise ValidationError(_("You have a side in this room."), code="involved")
+
+
+# Written down ---------------------------------------------------------------------------------------------------------
 
 
 def _refuse_own_game(by: User, game: Game) -> None:

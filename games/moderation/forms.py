@@ -1,7 +1,7 @@
 """What people fill in to report, and what moderators fill in to act."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -28,6 +28,9 @@ TO_DO: dict[What, Any] = {
     What.RENAME: _("Take the name away"),
     What.END_GAME: _("End the game as void"),
     What.REMOVE: _("Remove a player"),
+    What.WATCH: _("Watch unseen"),
+    What.CLOSE_ROOM: _("Close the room"),
+    What.HAND_OVER: _("Make another the owner"),
 }
 
 
@@ -46,7 +49,7 @@ class ReportForm(forms.Form):
 
     reason = forms.ChoiceField(
         label=_("What is wrong?"),
-        choices=[(one.value, one.label) for one in Reason if one != Reason.REPORTS],
+        choices=[(one.value, one.label) for one in Reason if one not in (Reason.REPORTS, Reason.STALE)],
         widget=forms.RadioSelect,
     )
     words = words_field(_("In your words"))
@@ -61,27 +64,40 @@ class ActForm(forms.Form):
     words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
 
 
-class GameActForm(forms.Form):
-    """What to do about a running game."""
+class AtTheTableForm(forms.Form):
+    """What to do about a game or a room, and about whom in it."""
 
-    what = forms.ChoiceField(
-        label=_("Act"), choices=[(what.value, TO_DO[what]) for what in (What.END_GAME, What.REMOVE)]
-    )
+    acts: ClassVar[Sequence[What]] = ()
+    about_one: ClassVar[Sequence[What]] = ()
+
+    what = forms.ChoiceField(label=_("Act"))
     person = forms.TypedChoiceField(label=_("Player"), coerce=int, required=False)
     reason = reason_field()
     words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
 
     def __init__(self, *args: Any, people: Sequence[User], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["person"]
-        assert isinstance(field, forms.TypedChoiceField)
-        field.choices = [("", "–"), *((one.pk, one.name) for one in people)]
+        what, person = self.fields["what"], self.fields["person"]
+        assert isinstance(what, forms.ChoiceField)
+        assert isinstance(person, forms.TypedChoiceField)
+        what.choices = [(one.value, TO_DO[one]) for one in self.acts]
+        person.choices = [("", "–"), *((one.pk, one.name) for one in people)]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if cleaned.get("what") == What.REMOVE and not cleaned.get("person"):
-            self.add_error("person", _("Choose who has to go."))
+        if cleaned.get("what") in self.about_one and not cleaned.get("person"):
+            self.add_error("person", _("Say who is meant."))
         return cleaned
+
+
+class GameActForm(AtTheTableForm):
+    acts = (What.END_GAME, What.REMOVE, What.WATCH)
+    about_one = (What.REMOVE,)
+
+
+class RoomActForm(AtTheTableForm):
+    acts = (What.CLOSE_ROOM, What.REMOVE, What.HAND_OVER)
+    about_one = (What.REMOVE, What.HAND_OVER)
 
 
 class DecideForm(forms.Form):

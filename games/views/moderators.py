@@ -23,10 +23,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import FOREVER, User
 from games import gauges
-from games.models import Act, Appeal, Case, Game, Message, What
+from games.models import Act, Appeal, Case, Game, Message, Room, What
 from games.moderation import acts, appeals, cases, looking, roles
 from games.moderation.acts import Why
-from games.moderation.forms import ActForm, AnswerForm, DecideForm, GameActForm
+from games.moderation.forms import ActForm, AnswerForm, AtTheTableForm, DecideForm, GameActForm, RoomActForm
 
 PAGE = 50
 AGAIN_SECONDS = 5 * 60
@@ -195,22 +195,61 @@ def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
     found = get_object_or_404(Game, code=code)
     people = [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
     form = GameActForm(request.POST or None, people=people)
-    if form.is_valid():
-        said = form.cleaned_data
-        why = Why(said["reason"], said["words"])
-        try:
-            if said["what"] == What.REMOVE:
-                acts.remove_from_game(me, found, next(one for one in people if one.pk == said["person"]), why)
-            else:
-                acts.end_game(me, found, why)
-        except ValidationError as refused:
-            form.add_error(None, refused)
-        else:
-            messages.success(request, gettext("Done, and written down."))
-            return redirect("games:moderated_game", code)
+
+    def do(what: str, person: User | None, why: Why) -> object:
+        if what == What.REMOVE and person is not None:
+            return acts.remove_from_game(me, found, person, why)
+        return acts.watch(me, found, why) if what == What.WATCH else acts.end_game(me, found, why)
+
+    if _done(request, form, people, do):
+        return redirect("games:game" if form.cleaned_data["what"] == What.WATCH else "games:moderated_game", code)
     history = Act.objects.filter(game=found).select_related("by", "person", "undone_by").order_by("-at")[:PAGE]
     context = {"game": found, "people": people, "form": form, "acts": history}
     return render(request, "games/moderation/game.html", context, status=422 if form.is_bound else 200)
+
+
+@moderators_only
+def room(request: HttpRequest, me: User, code: str) -> HttpResponse:
+    """One room as moderators see it."""
+    found = get_object_or_404(Room.objects.select_related("owner"), code=code)
+    people = [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
+    form = RoomActForm(request.POST or None, people=people)
+
+    def do(what: str, person: User | None, why: Why) -> object:
+        if what == What.CLOSE_ROOM or person is None:
+            return acts.close_room(me, found, why)
+        return (acts.remove_from_room if what == What.REMOVE else acts.hand_over)(me, found, person, why)
+
+    if _done(request, form, people, do):
+        return redirect("games:moderated_room", code)
+    context = {
+        "room": found,
+        "people": people,
+        "form": form,
+        "games": Game.objects.filter(room=found).order_by("-pk")[:20],
+        "acts": Act.objects.filter(room=code).select_related("by", "person", "undone_by").order_by("-at")[:PAGE],
+    }
+    return render(request, "games/moderation/room.html", context, status=422 if form.is_bound else 200)
+
+
+def _done(
+    request: HttpRequest, form: AtTheTableForm, people: list[User], do: Callable[[str, User | None, Why], object]
+) -> bool:
+    """Do what the form says; False where there is nothing to do, or the form says why not."""
+    if not form.is_valid():
+        return False
+    said = form.cleaned_data
+    try:
+        do(
+            said["what"],
+            next((one for one in people if one.pk == said["person"]), None),
+            Why(said["reason"], said["words"]),
+        )
+    except ValidationError as refused:
+        form.add_error(None, refused)
+        return False
+    messages.success(request, gettext("Done, and written down."))
+    return True
 
 
 @require_POST

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import User
 from games import chat
-from games.models import Ignored, Seat
+from games.models import Ignored
 
 
 @require_http_methods(["GET", "POST"])
@@ -52,10 +52,9 @@ def _panel(request: HttpRequest, place: chat.Place, me: User | None, refusal: st
 
 
 def _others(place: chat.Place, me: User) -> list[tuple[User, bool]]:
-    """The people at the table besides oneself, and whether one does not hear them."""
-    seats = Seat.objects.filter(game=place.game).exclude(user=None).exclude(user=me).select_related("user")
+    """The people there besides oneself, and whether one does not hear them."""
     ignored = set(Ignored.objects.filter(person=me).values_list("other", flat=True))
-    return [(seat.user, seat.user.pk in ignored) for seat in seats.order_by("number") if seat.user]
+    return [(one, one.pk in ignored) for one in chat.people_at(place) if one.pk != me.pk]
 
 
 @require_POST

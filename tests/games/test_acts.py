@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone, translation
 
 from accounts.models import EndedSession, User
-from games import log, sweep
+from games import log, rooms, sweep
 from games.models import Act, Game, Letter, Message, Reason, What
 from games.moderation import acts, letters, roles
 from games.moderation.acts import Why
@@ -241,6 +241,58 @@ def test_a_suspension_takes_somebody_out_of_live_games_at_once(max_: User, juve:
 
 def test_nobody_ends_a_game_at_whose_table_they_sit(juve: User, max_: User) -> None:
     assert refused(lambda: acts.end_game(juve, game_of(juve, max_), WHY)) == "involved"
+
+
+# On rooms -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_room_is_closed_and_its_owner_told(juve: User, max_: User) -> None:
+    room = rooms.open_room(max_)
+    act = acts.close_room(juve, room, WHY)
+    room.refresh_from_db()
+    assert (room.why_closed, act.room) == ("staff", room.code)
+    assert Letter.objects.get().person == max_
+    assert refused(lambda: acts.close_room(juve, room, WHY)) == "room_closed"
+
+
+def test_somebody_is_shown_out_of_a_room_or_made_its_owner(juve: User, max_: User) -> None:
+    room, irma = rooms.open_room(max_, size=3), somebody("Irma Vep")
+    rooms.sit(room, irma)
+    acts.hand_over(juve, room, irma, WHY)
+    room.refresh_from_db()
+    assert room.owner == irma
+    acts.remove_from_room(juve, room, max_, WHY)
+    assert [seat.user for seat in room.seats.all()] == [irma]
+    for doing in (acts.hand_over, acts.remove_from_room):
+        assert refused(lambda doing=doing: doing(juve, room, max_, WHY)) == "not_in_room"  # type: ignore[misc]
+
+
+def test_nobody_acts_on_a_room_they_sit_in(juve: User) -> None:
+    room = rooms.open_room(juve)
+    assert refused(lambda: acts.close_room(juve, room, WHY)) == "involved"
+
+
+def test_the_room_page_of_moderators_does_all_three(juve: User, max_: User) -> None:
+    room, irma, page = rooms.open_room(max_, size=3), somebody("Irma Vep"), client_of(juve)
+    rooms.sit(room, irma)
+    address = f"/moderation/rooms/{room.code}/"
+    assert "Max" in page.get(address).content.decode()
+    assert page.post(address, {"what": "remove", "reason": "insult"}).status_code == 422
+    for said in (
+        {"what": "hand_over", "person": irma.pk},
+        {"what": "remove", "person": max_.pk},
+        {"what": "close_room"},
+    ):
+        assert page.post(address, said | {"reason": "insult"}).status_code == 302
+    assert [act.what for act in Act.objects.order_by("pk")] == ["hand_over", "remove", "close_room"]
+
+
+def test_watching_unseen_is_written_down(juve: User, max_: User) -> None:
+    game = game_of(max_, somebody("Irma Vep"))
+    answer = client_of(juve).post(f"/moderation/games/{game.code}/", {"what": "watch", "reason": "cheating"})
+    assert answer.headers["Location"] == f"/games/{game.code}/"
+    assert Act.objects.get().what == What.WATCH
+    assert not Letter.objects.exists()
 
 
 # The second factor again ----------------------------------------------------------------------------------------------

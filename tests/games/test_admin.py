@@ -12,16 +12,17 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games import gauges
-from games.admin import FURTHEST, ReadOnly
-from games.models import Act, Case, Reason
+from accounts.paging import FURTHEST
+from games import gauges, rooms
+from games.admin import ReadOnly
+from games.models import Act, Case, Reason, Room
 from games.moderation import acts
 from games.moderation.acts import Why
 from games.pulse import Pulse
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
 
 pytestmark = pytest.mark.django_db
-LISTS = ["game", "case", "act", "appeal", "server"]
+LISTS = ["game", "room", "case", "act", "appeal", "server"]
 
 
 @pytest.fixture
@@ -114,6 +115,20 @@ def test_what_lies_further_back_than_a_list_pages_is_found_by_its_number(office:
     shown = page(office, f"/admin/games/game/?pk__lt={games[1].pk}")
     assert games[0].code in shown
     assert games[2].code not in shown
+
+
+def test_stale_rooms_are_closed_together_after_a_look_at_them(office: Client, irma: User) -> None:
+    max_, juve = somebody("Max"), User.objects.get(name="Juve")
+    stale, busy = rooms.open_room(irma), rooms.open_room(max_)
+    Room.objects.filter(pk=stale.pk).update(touched=timezone.now() - timedelta(hours=1))
+    chosen = {"action": "close_stale", "_selected_action": [stale.pk, busy.pk]}
+    shown = office.post("/admin/games/room/", chosen).content.decode()
+    assert stale.code in shown
+    assert busy.code not in shown
+    assert Room.objects.filter(closed=None).count() == 2
+    office.post("/admin/games/room/", chosen | {"sure": "yes"})
+    assert list(Room.objects.filter(closed=None)) == [busy]
+    assert [(act.by, act.room) for act in Act.objects.all()] == [(juve, stale.code)]
 
 
 @pytest.mark.parametrize("who", ["visitor", "player"])

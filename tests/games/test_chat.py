@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import User
-from games import chat
+from games import chat, rooms
 from games.models import Game, Message, Reason
 from games.moderation import acts
 from games.moderation.acts import Why
@@ -102,9 +102,8 @@ def test_who_is_ignored_is_not_read_until_one_hears_them_again(game: Game, irma:
     chat.say(max_, at(game, max_), words="You fool")
     chat.ignore(irma, max_)
     assert words_of(game, irma) == []
-    assert not chat.is_blocked(irma, max_)
     chat.ignore(irma, max_, blocked=True)
-    assert chat.is_blocked(max_, irma)
+    assert words_of(game, irma) == []
     chat.hear(irma, max_)
     assert words_of(game, irma) == ["You fool"]
 
@@ -113,6 +112,20 @@ def test_what_a_moderator_hid_is_gone_for_everybody(game: Game, irma: User, max_
     message = chat.say(max_, at(game, max_), words="You fool")
     acts.hide(moderator(), message, Why(Reason.INSULT))
     assert words_of(game, irma) == words_of(game, max_) == []
+
+
+def test_a_room_has_a_channel_of_its_own_for_who_sits_there(irma: User, max_: User) -> None:
+    room = rooms.open_room(irma)
+    inside, outside = (chat.place_of(chat.channel_of_room(room), person.pk) for person in (irma, max_))
+    assert inside is not None
+    assert outside is not None
+    chat.say(irma, inside, words="Sit down, Max")
+    assert chat.read(outside, max_) == []
+    rooms.sit(room, max_)
+    sitting = chat.place_of(chat.channel_of_room(room), max_.pk)
+    assert sitting is not None
+    assert [message.words for message in chat.read(sitting, max_)] == ["Sit down, Max"]
+    assert chat.channel_of_room(room) in client_of(max_).get(f"/rooms/{room.code}/").content.decode()
 
 
 # The panel ------------------------------------------------------------------------------------------------------------
