@@ -1,18 +1,21 @@
 """How games come about: one function for each thing that happens."""
 
 import random
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, Prefetch, Q
 
-from games import rooms
+from games import pace, rooms
 from games.bots.strengths import Strength
-from games.models import Game, Room, RoomSeat
+from games.models import Game, Room, RoomSeat, Seat
 from games.opening import NewSeat, open_game
 from games.rules import terms
 
 ROOMS_A_PAGE = 24
+MOST_GAMES = 50
 MOST_BOTS = len(terms.CHARACTERS) - 1
 
 
@@ -44,6 +47,20 @@ def rooms_of(person_id: int) -> list[Room]:
     return list(rooms.resting().filter(mine).select_related("owner").distinct().order_by("-touched")[:20])
 
 
-def running_games(person_id: int) -> list[Game]:
-    """The games that this person is still in, the latest first."""
-    return list(Game.objects.filter(seats__user=person_id, ended=None).order_by("-created")[:10])
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A game that goes on, and whether it waits for this person."""
+
+    code: str
+    created: datetime
+    due: bool
+
+
+def running_games(person_id: int) -> list[Running]:
+    """The games that this person is still in: first those that wait for them, then the latest."""
+    seats = Seat.objects.filter(user=person_id, game__ended=None).select_related("game").order_by("-game__created")
+    games = [
+        Running(seat.game.code, seat.game.created, seat.game.pace == Game.Pace.RELAXED and pace.is_awaited(seat))
+        for seat in seats[:MOST_GAMES]
+    ]
+    return sorted(games, key=lambda game: not game.due)

@@ -81,6 +81,7 @@ class Append:
     kept_by: int | None
     wake_at: int | None
     started_ms: int | None = None
+    awaits: int = 0
     ended_ms: int | None = None
     ending: Ending | None = None
 
@@ -92,10 +93,18 @@ def write(appends: Sequence[Append]) -> set[int]:
         heads = _heads(cursor, [append.game_id for append in ordered])
         fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
         cursor.executemany(
-            "UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, ended = %s,"
+            "UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, ended = %s,"
             " started_ms = COALESCE(started_ms, %s) WHERE id = %s",
             [
-                (a.head + len(a.lines), a.wake_at, a.kept_by, _moment(a.ended_ms), a.started_ms, a.game_id)
+                (
+                    a.head + len(a.lines),
+                    a.wake_at,
+                    a.kept_by,
+                    a.awaits,
+                    _moment(a.ended_ms),
+                    a.started_ms,
+                    a.game_id,
+                )
                 for a in fitting
             ],
         )

@@ -122,6 +122,7 @@ def open_game(
         game = Game.objects.create(
             room_id=room_id,
             listed=listed,
+            awaits=sum(1 << number for number, seat in enumerate(seats) if seat.user_id),
             rulebook=rulebook,
             pace=pace,
             ranked=ranked,

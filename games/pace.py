@@ -1,11 +1,48 @@
 """The relaxed pace: who owes a turn, who hears of it by mail, and when everybody is there for a search."""
 
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.core import signing
 from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
 from redis import RedisError
 
-# A page with a person signed in says that it is open so often, and is believed for so long.
-BEAT_SECONDS = 20
+from accounts import letters
+from accounts.models import User
+from games import news
+from games.models import Game, Meeting, Nudge, Seat
+from games.rooms import RoomRefusal
+
+# A page with a person signed in says now and then that it is open, and is believed for so long.
 OPEN_SECONDS = 60
+# One mail a game in so long, at most.
+MAIL_EVERY = timedelta(days=1)
+SALT = "games.nudge"
+# A meeting is proposed for some time from now on.
+LATEST_MEETING = timedelta(days=7)
+
+
+# Who owes a turn ------------------------------------------------------------------------------------------------------
+
+
+def owed(person_id: int) -> list[Seat]:
+    """The seats of running relaxed games in which this person is waited for, the most urgent first."""
+    seats = Seat.objects.filter(user=person_id, game__ended=None, game__pace=Game.Pace.RELAXED, game__awaits__gt=0)
+    waited_for = [seat for seat in seats.select_related("game") if is_awaited(seat)]
+    return sorted(waited_for, key=lambda seat: (seat.game.wake_at is None, seat.game.wake_at or 0, seat.game_id))
+
+
+def is_awaited(seat: Seat) -> bool:
+    """Whether the game waits for whoever sits there."""
+    return bool(seat.game.awaits >> seat.number & 1)
+
+
+# Pages that are open --------------------------------------------------------------------------------------------------
 
 
 def note_page(person_id: int | None) -> None:
@@ -26,3 +63,104 @@ def has_page_open(person_id: int) -> bool:
 
 def _page(person_id: int | None) -> str:
     return f"page:{person_id}"
+
+
+# Mail -----------------------------------------------------------------------------------------------------------------
+
+
+def send_due(now: datetime | None = None) -> int:
+    """Write to whoever is waited for, has no page open and was not written to lately; the answer is how many letters.
+
+    It may run twice or in two workers: a letter is claimed with its row before it is written.
+    """
+    now = now or timezone.now()
+    return sum(_nudge(seat, now) for seat in _to_be_told(now))
+
+
+def _to_be_told(now: datetime) -> Iterator[Seat]:
+    quiet = Q(nudge__muted=True) | Q(nudge__sent__gt=now - MAIL_EVERY)
+    seats = Seat.objects.filter(
+        game__pace=Game.Pace.RELAXED, game__ended=None, game__awaits__gt=0, user__is_guest=False
+    ).exclude(quiet)
+    for seat in seats.select_related("game", "user").order_by("pk"):
+        if is_awaited(seat) and seat.user_id is not None and not has_page_open(seat.user_id):
+            yield seat
+
+
+def _nudge(seat: Seat, now: datetime) -> bool:
+    with transaction.atomic():
+        Nudge.objects.get_or_create(seat=seat)
+        claimed = Nudge.objects.filter(Q(sent=None) | Q(sent__lte=now - MAIL_EVERY), seat=seat, muted=False)
+        if seat.user is None or not claimed.update(sent=now):
+            return False
+        letters.to_person(
+            seat.user,
+            "games/letters/turn",
+            link=_address("games:game", seat.game.code),
+            mute=_address("games:mute", signing.dumps(seat.pk, salt=SALT)),
+        )
+        return True
+
+
+def _address(name: str, argument: str) -> str:
+    return f"{settings.SITE_URL}{reverse(name, args=[argument])}"
+
+
+def mute(token: str, on: bool = True) -> Seat | None:
+    """No more letters about this game, or letters again; None where the link is none of ours."""
+    try:
+        seat = Seat.objects.select_related("game").filter(pk=signing.loads(token, salt=SALT)).first()
+    except signing.BadSignature:
+        return None
+    if seat is not None:
+        Nudge.objects.update_or_create(seat=seat, defaults={"muted": on})
+    return seat
+
+
+# Meeting for a search -------------------------------------------------------------------------------------------------
+
+
+def meeting_of(game: Game, now: datetime | None = None) -> Meeting | None:
+    """The time that was proposed last, unless it is long over."""
+    now = now or timezone.now()
+    return Meeting.objects.filter(game=game, at__gt=now - timedelta(hours=1)).select_related("by").first()
+
+
+def propose(game: Game, person: User, at: datetime, now: datetime | None = None) -> Meeting:
+    """Propose to be there at that time; whoever proposes accepts, the others have to say so."""
+    now = now or timezone.now()
+    _refuse_strangers(game, person)
+    if not now < at <= now + LATEST_MEETING:
+        raise RoomRefusal("no_such_time")
+    with transaction.atomic():
+        meeting, _new = Meeting.objects.update_or_create(game=game, defaults={"at": at, "by": person})
+        meeting.accepted.set([person])
+        _tell(game)
+    return meeting
+
+
+def accept(game: Game, person: User) -> None:
+    """Be there as well; accepting twice is accepting."""
+    _refuse_strangers(game, person)
+    meeting = meeting_of(game)
+    if meeting is not None:
+        with transaction.atomic():
+            meeting.accepted.add(person)
+            _tell(game)
+
+
+def undecided(meeting: Meeting) -> list[str]:
+    """Who has not accepted yet."""
+    seats = Seat.objects.filter(game=meeting.game_id, kind=Seat.Kind.HUMAN).exclude(user__in=meeting.accepted.all())
+    return [seat.user.name for seat in seats.select_related("user").order_by("number") if seat.user]
+
+
+def _refuse_strangers(game: Game, person: User) -> None:
+    if game.ended or not Seat.objects.filter(game=game, user=person).exists():
+        raise RoomRefusal("no_seat")
+
+
+def _tell(game: Game) -> None:
+    people = game.seats.exclude(user=None).values_list("user", flat=True)
+    groups = [news.of_person(person) for person in people if person is not None]
+    news.ring_on_commit(*groups, *([news.of_room(game.room.code)] if game.room else []))

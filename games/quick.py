@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from statistics import median
 
 from django.db import transaction
@@ -18,12 +17,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import rooms
+from games.ladder import standing
 from games.models import Game, Room, RoomSeat, Waiting
 from games.ranked import MOST_MEETINGS, meetings_today, refusal_of_ranked
 from games.rooms import RoomRefusal
 from games.rules import terms
-
-START_RATING = Decimal(1500)
 
 # A page says every few seconds that it waits; one that was not heard of for so long has gone.
 BEAT_SECONDS = 3
@@ -69,7 +67,13 @@ def enter(person: User, players: int) -> Waiting:
     with transaction.atomic():
         rooms.free_live_seat(person)
         return Waiting.objects.update_or_create(
-            user=person, defaults={"players": players, "rating": START_RATING, "since": now, "seen": now}
+            user=person,
+            defaults={
+                "players": players,
+                "rating": standing(person.pk, Game.Pace.LIVE).rating,
+                "since": now,
+                "seen": now,
+            },
         )[0]
 
 

@@ -44,6 +44,7 @@ REFUSALS: dict[str, str | Promise] = {
     "nobody": _("Nobody has this name."),
     "too_small": _("More people sit here than that."),
     "people_only": _("Only people play ranked games."),
+    "no_such_time": _("Choose a time within the next seven days."),
     "alone": _("One player is not enough."),
 }
 

@@ -75,9 +75,24 @@ def append_of(
         kept_by=kept_by,
         wake_at=None if wake_at is None else started_ms + wake_at,
         started_ms=started_ms,
+        awaits=sum(1 << seat for seat in awaited(after)),
         ended_ms=now if after.phase == "over" else None,
         ending=ending_of(after),
     )
+
+
+def awaited(state: State) -> list[int]:
+    """The seats of the people whom the game waits for: to be ready, to search on, to trade or pass."""
+    if state.phase == "exchange":
+        turn = state.in_turn()
+        waiting = [] if turn is None else [turn]
+    elif state.phase == "gathering":
+        waiting = [seat for seat in state.staying() if not state.players[seat].ready]
+    elif state.phase in ("countdown", "search"):
+        waiting = [seat for seat in state.staying() if state.players[seat].token is None]
+    else:
+        waiting = []
+    return [seat for seat in waiting if state.terms.seats[seat].kind == "human"]
 
 
 def ending_of(state: State) -> log.Ending | None:

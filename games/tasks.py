@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from games import archive, dumps, gauges, ladder, quick, stale, sweep
+from games import archive, dumps, gauges, ladder, pace, quick, stale, sweep
 
 
 @shared_task
@@ -64,3 +64,9 @@ def replay_ladders() -> None:
 def recount_ladders() -> None:
     """Every night: the proof of the ratings."""
     ladder.recount_all()
+
+
+@shared_task
+def write_to_the_awaited() -> None:
+    """Every minute: whose turn it is in a relaxed game, and who does not see it."""
+    pace.send_due()

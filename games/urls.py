@@ -3,7 +3,7 @@
 from django.urls import path
 
 from games.api import doors as api
-from games.views import game, history, lobby, moderators, quick, records, replay, reports, rooms, talk
+from games.views import game, history, lobby, moderators, pace, quick, records, replay, reports, rooms, talk
 
 app_name = "games"
 urlpatterns = [
@@ -14,9 +14,12 @@ urlpatterns = [
     path("play/quick/enter/", quick.enter, name="quick_enter"),
     path("play/quick/beat/", quick.beat, name="quick_beat"),
     path("play/quick/leave/", quick.leave, name="quick_leave"),
+    path("play/turns/", pace.turns, name="turns"),
+    path("letters/mute/<str:token>/", pace.mute, name="mute"),
     path("rooms/", rooms.open_room, name="open_room"),
     path("rooms/new/", rooms.new_room, name="new_room"),
     path("rooms/<slug:code>/", rooms.room, name="room"),
+    path("rooms/<slug:code>/meet/", pace.meet, name="meet"),
     path("rooms/<slug:code>/settings/", rooms.settings, name="room_settings"),
     path("rooms/<slug:code>/<slug:what>/", rooms.act, name="room_act"),
     path("games/<slug:code>/", game.game, name="game"),

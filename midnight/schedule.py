@@ -17,6 +17,7 @@ BEAT: dict[str, dict[str, Any]] = {
     "games-figures": {"task": "games.tasks.take_figures", "schedule": 5, "options": {"expires": 5}},
     "games-dump": {"task": "games.tasks.dump_records", "schedule": 6 * 60 * 60},
     "games-match-waiting": {"task": "games.tasks.match_waiting", "schedule": 5, "options": {"expires": 5}},
+    "games-mail": {"task": "games.tasks.write_to_the_awaited", "schedule": 60, "options": {"expires": 60}},
     "games-close-stale-rooms": {"task": "games.tasks.close_stale_rooms", "schedule": 60, "options": {"expires": 60}},
     "games-rate": {"task": "games.tasks.rate_finished", "schedule": 5, "options": {"expires": 5}},
     "games-replay-ladders": {"task": "games.tasks.replay_ladders", "schedule": 60, "options": {"expires": 60}},

@@ -274,6 +274,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "midnight.look.context",
+                "games.header.context",
             ],
         },
     }

@@ -11,6 +11,7 @@ LEVELS: list[list[str]] = [
     ["midnight"],
     [
         "games.consumers",
+        "games.header",
         "games.listening",
         "games.talking",
         "games.views",
@@ -32,7 +33,8 @@ LEVELS: list[list[str]] = [
     ],
     ["games.lobby", "games.chat", "games.moderation", "games.forms", "games.history", "games.dumps"],
     ["games.quick", "games.stale"],
-    ["games.rooms", "games.pace"],
+    ["games.pace"],
+    ["games.rooms"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
     ["games.sweep", "games.gauges", "games.archive", "games.intervention"],
     ["games.steps"],

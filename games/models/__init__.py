@@ -4,7 +4,7 @@ from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, W
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.ratings import Generation, Ladder, Rating, RatingEvent
 from games.models.records import Figures, Record
-from games.models.rooms import Admission, Room, RoomSeat, Waiting
+from games.models.rooms import Admission, Meeting, Nudge, Room, RoomSeat, Waiting
 from games.models.talk import Ignored, Message
 
 __all__ = [
@@ -20,7 +20,9 @@ __all__ = [
     "Ignored",
     "Ladder",
     "Letter",
+    "Meeting",
     "Message",
+    "Nudge",
     "Rating",
     "RatingEvent",
     "Reason",

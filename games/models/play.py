@@ -79,6 +79,8 @@ class Game(models.Model):
     wake_at = models.BigIntegerField(null=True)
     # No constraint: a process whose row is gone is dead, and its games are anybody's.
     kept_by = models.ForeignKey(Server, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
+    # The people the game waits for, a bit for each seat: what makes it somebody's turn.
+    awaits = models.PositiveSmallIntegerField(default=0)
     ended = models.DateTimeField(null=True, db_index=True)
     kept_as = models.CharField(max_length=6, choices=Kept, default=Kept.LOG)
 

@@ -116,3 +116,26 @@ class Waiting(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.players}"
+
+
+class Nudge(models.Model):
+    """When a person was last told by mail that a game waits for them, and whether they want to hear of it at all."""
+
+    seat = models.OneToOneField("games.Seat", models.CASCADE, primary_key=True, related_name="nudge")
+    sent = models.DateTimeField(null=True)
+    muted = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return str(self.seat_id)
+
+
+class Meeting(models.Model):
+    """When the people of a relaxed game want to be there for its next search: proposed by one, accepted by all."""
+
+    game = models.OneToOneField("games.Game", models.CASCADE, primary_key=True, related_name="meeting")
+    at = models.DateTimeField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    accepted = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
+
+    def __str__(self) -> str:
+        return str(self.game_id)

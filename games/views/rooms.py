@@ -13,7 +13,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from accounts import entrance
 from accounts.models import User
-from games import names, rooms
+from games import names, pace, rooms
 from games.bots.strengths import STRENGTHS
 from games.forms import UNITS, RoomForm, SettingsForm
 from games.models import Game, Room
@@ -154,6 +154,8 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
     by_number = {seat.number: seat for seat in room.seats.select_related("user").order_by("number")}
     mine = next((seat for seat in by_number.values() if me and seat.user_id == me.pk), None)
     running, last = rooms.running_game(room), rooms.last_game(room)
+    relaxed_game = running if running is not None and room.pace == Game.Pace.RELAXED else None
+    meeting = pace.meeting_of(relaxed_game) if relaxed_game else None
     is_owner = me is not None and room.owner_id == me.pk
     return {
         "room": room,
@@ -162,6 +164,9 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "is_owner": is_owner,
         "running": running,
         "last": None if running else last,
+        "relaxed": relaxed_game is not None,
+        "meeting": meeting,
+        "undecided": pace.undecided(meeting) if meeting else [],
         "admission": rooms.admission_of(room, me.pk) if me else None,
         "link": request.build_absolute_uri(reverse("games:room", args=[room.code])),
         "strengths": [(one, names.STRENGTHS[one]) for one in STRENGTHS],

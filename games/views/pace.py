@@ -1,0 +1,62 @@
+"""The relaxed pace's pages: whose turn it is, no more mail, and a time to meet."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import User
+from games import pace, rooms
+from games.models import Room
+from games.rooms import RoomRefusal
+
+MOST_MINUTES = 14 * 60
+
+
+@never_cache
+@require_safe
+def turns(request: HttpRequest) -> HttpResponse:
+    """The header's word on whose turn it is."""
+    return render(request, "games/_turns.html")
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def mute(request: HttpRequest, token: str) -> HttpResponse:
+    """The link in a letter: no more of them about this game. Whoever pressed it by mistake takes it back."""
+    again = request.method == "POST"
+    seat = pace.mute(token, on=not again)
+    if seat is None:
+        raise Http404
+    return render(request, "games/mute.html", {"token": token, "game": seat.game, "again": again})
+
+
+@require_POST
+def meet(request: HttpRequest, code: str) -> HttpResponse:
+    """Propose a time, or accept the one that is proposed."""
+    room = get_object_or_404(Room, code=code)
+    game = rooms.running_game(room)
+    if not isinstance(request.user, User) or game is None:
+        raise PermissionDenied
+    try:
+        if "at" in request.POST:
+            pace.propose(game, request.user, _moment(request))
+        else:
+            pace.accept(game, request.user)
+    except RoomRefusal as refused:
+        return render(request, "games/refused.html", {"refusal": str(refused), "room": room}, status=422)
+    return redirect("games:room", code)
+
+
+def _moment(request: HttpRequest) -> datetime:
+    """The time that a page's clock says, which its script tells the distance of to UTC."""
+    said, offset = request.POST["at"], request.POST.get("offset", "")
+    minutes = int(offset) if offset.lstrip("-").isdecimal() and len(offset) < 5 else 0
+    try:
+        local = datetime.strptime(said, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
+    except ValueError:
+        raise RoomRefusal("no_such_time") from None
+    return local + timedelta(minutes=max(-MOST_MINUTES, min(MOST_MINUTES, minutes)))

@@ -1,0 +1,115 @@
+"""Rooms and the queue in real browsers: people who find each other without anybody reloading a page."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+from playwright.async_api import Page, expect
+
+from accounts.models import User
+from games import quick, rooms
+from games.models import Game, Room, Waiting
+from tests.browser.conftest import OpenPage
+from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+
+GAME = re.compile(r"/games/[a-z0-9]{10}/$")
+PHONE, LAPTOP = {"width": 360, "height": 640}, {"width": 1280, "height": 800}
+
+
+async def named(*names: str) -> Sequence[User]:
+    return [await sync_to_async(User.objects.create_user)(name) for name in names]
+
+
+async def press(page: Page, name: str) -> None:
+    await page.get_by_role("button", name=name, exact=True).first.click()
+
+
+async def test_two_strangers_find_each_other_by_quick_match(open_page: OpenPage) -> None:
+    alice, bob = await named("Alice", "Bob")
+    ours, theirs = await open_page(person=alice), await open_page(person=bob)
+    for page in (ours, theirs):
+        await page.goto("/play/")
+        await page.get_by_role("button", name="2 players").click()
+        if page is ours:
+            await expect(page.get_by_role("timer")).to_have_text(re.compile(r"0:0[3-9]"))
+            await expect(page.get_by_role("main")).to_contain_text("1400–1600")
+    for page in (ours, theirs):
+        await page.wait_for_url(GAME)
+    assert ours.url == theirs.url
+    game = await Game.objects.aget()
+    assert game.ranked
+    assert game.pace == "live"
+    assert not await Waiting.objects.aexists()
+
+
+async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: OpenPage) -> None:
+    alice, bob = await named("Alice", "Bob")
+    ours, theirs = await open_page(person=alice), await open_page(person=bob)
+    await theirs.goto("/play/")
+    await expect(theirs.get_by_role("main")).to_contain_text("No room has a free seat")
+    await ours.goto("/rooms/new/")
+    await press(ours, "Open a room")
+    await theirs.get_by_role("link", name="Come in").click()
+    await press(theirs, "Sit down")
+    await expect(ours.locator(".place").nth(1)).to_contain_text("Bob")
+    await press(ours, "I want to play")
+    await expect(theirs.locator(".place.agrees")).to_contain_text("Alice")
+    await press(theirs, "I want to play")
+    for page in (ours, theirs):
+        await page.wait_for_url(GAME)
+    assert ours.url == theirs.url
+    await ours.get_by_role("link", name="To the room").click()
+    await expect(ours.get_by_role("link", name="To your seat")).to_be_visible()
+
+
+async def test_whoever_is_shown_out_learns_it_at_once(open_page: OpenPage) -> None:
+    alice, bob = await named("Alice", "Bob")
+    room = await sync_to_async(rooms.open_room)(alice)
+    await sync_to_async(rooms.sit)(room, bob)
+    ours, theirs = await open_page(person=alice), await open_page(person=bob)
+    await theirs.goto(f"/rooms/{room.code}/")
+    await ours.goto(f"/rooms/{room.code}/")
+    await press(ours, "Show out")
+    await expect(theirs.get_by_role("main")).to_contain_text("has shown you out")
+
+
+async def test_the_pages_around_rooms_fit_and_put_up_no_barriers(open_page: OpenPage, watch: Watch) -> None:
+    # Whoever takes pictures hides the text cursor by an attribute, which htmx then finds in a field.
+    watch.expect(r"style-src")
+    alice, bob, charlie = await named("Irma Vep", "Arsène Lupin", "Fantômas")
+    room = await sync_to_async(full_lobby)(alice, bob, charlie)
+    page = await open_page(person=alice)
+    for name, address in (("lobby", "/play/"), ("room", f"/rooms/{room.code}/"), ("new-room", "/rooms/new/")):
+        await page.goto(address)
+        await look_at(page, name)
+    waiting = await open_page(person=charlie)
+    await waiting.goto("/play/quick/")
+    await look_at(waiting, "waiting")
+
+
+async def look_at(page: Page, name: str) -> None:
+    await shot(page, name)
+    for size, scheme in ((PHONE, "dark"), (LAPTOP, "light")):
+        await page.set_viewport_size(size)  # type: ignore[arg-type]
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await assert_fits(page)
+        await assert_no_barriers(page)
+
+
+def full_lobby(alice: User, bob: User, charlie: User) -> Room:
+    """Some rooms, one of them Alice's with Bob in it, and Charlie who waits."""
+    for number, (name, pace, ranked) in enumerate(
+        [("Milady", "live", True), ("Vidocq", "relaxed", False), ("Cartouche", "live", False)]
+    ):
+        other = User.objects.create_user(name)
+        rooms.open_room(other, size=2 + number, pace=pace, ranked=ranked)  # type: ignore[arg-type]
+    room = rooms.open_room(alice, size=4)
+    rooms.sit(room, bob)
+    rooms.agree(room, bob)
+    rooms.add_bot(room, alice, "burglar")
+    quick.enter(charlie, 3)
+    now = timezone.now()
+    Waiting.objects.update(since=now - timedelta(seconds=47), seen=now)
+    return room

@@ -1,0 +1,208 @@
+"""The relaxed pace: four people over simulated days, whose turn it is, and one letter a game and day."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
+
+from accounts import letters
+from accounts.models import User
+from games import log, opening, pace, rooms, servers, steps
+from games.bots.bot import Bot
+from games.bots.selfplay import SelfPlay, seated
+from games.models import Game, Meeting, Nudge, Room, Seat
+from games.rooms import RoomRefusal
+from games.rules import Terms
+from games.rules.events import Event
+
+HOUR = 60 * 60 * 1_000
+
+
+@pytest.fixture(autouse=True)
+def letters_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker that sends letters is here, and everybody's page is closed."""
+    monkeypatch.setattr(letters.deliver, "delay", letters.deliver)
+    cache.clear()
+
+
+def people(*names: str) -> list[User]:
+    made = [User.objects.create_user(name) for name in names]
+    for person in made:
+        EmailAddress.objects.create(user=person, email=f"{person.name.lower()}@a.example", verified=True, primary=True)
+    return made
+
+
+def relaxed_game(everybody: Sequence[User]) -> tuple[Room, Game]:
+    room = rooms.open_room(everybody[0], size=len(everybody), pace="relaxed")
+    for person in everybody[1:]:
+        rooms.sit(room, person)
+    for person in everybody:
+        rooms.agree(room, person)
+    game = rooms.running_game(room)
+    assert game is not None
+    return room, game
+
+
+class Days(SelfPlay):
+    """People who come by every few hours: each thing that happens is written to the game's log at its own time."""
+
+    def __init__(self, game: Game, terms: Terms, bots: Sequence[Bot]) -> None:
+        self.game, self.started_ms, self.chosen = game, servers.database_now(), 0
+        super().__init__(terms, bots)
+
+    def happen(self, happened: Sequence[Event], at: int) -> None:
+        before = self.state
+        super().happen(happened, at)
+        if happened:
+            self.write(steps.steps_of(before, happened), at)
+        if self.state.phase in ("exchange", "gathering"):
+            for seat, (due, choice) in list(self.pending.items()):
+                if due < at + HOUR:
+                    self.chosen += 1
+                    self.pending[seat] = (at + HOUR * (2 + self.chosen % 17), choice)
+
+    def write(self, done: list[steps.Step], at: int) -> None:
+        after, now = done[-1].after, self.started_ms + at
+        lines = steps.lines_of(done)
+        append = steps.append_of(self.game.pk, after, lines, now=now, started_ms=self.started_ms, kept_by=None)
+        assert not log.write([append])
+
+    @property
+    def now(self) -> datetime:
+        return datetime.fromtimestamp((self.started_ms + self.state.at) / 1_000, UTC)
+
+
+@pytest.mark.django_db
+def test_four_people_play_a_relaxed_game_over_days_and_nobody_is_written_to_twice_a_day(
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    everybody = people("Alice", "Bob", "Charlie", "Dora")
+    room, game = relaxed_game(everybody)
+    opening.seal(game.pk)
+    opened = opening.find_by_id(game.pk)
+    assert opened is not None
+    play = Days(game, opened.terms(), seated(opened.terms(), ["apprentice"] * 4, "days"))
+    seat_of = {sitter.user_id: number for number, sitter in enumerate(opened.sitters)}
+    dora = Seat.objects.get(game=game, user=everybody[3])
+    Nudge.objects.create(seat=dora, muted=True)
+    written: dict[str, list[datetime]] = defaultdict(list)
+    while play.state.phase != "over":
+        play.step()
+        waited_for = set(steps.awaited(play.state))
+        for person in everybody:
+            assert bool(pace.owed(person.pk)) == (seat_of[person.pk] in waited_for)
+        mail.outbox.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            pace.send_due(play.now)
+        for letter in mail.outbox:
+            (address,) = letter.to
+            person = next(one for one in everybody if one.name.lower() == address.split("@")[0])
+            assert seat_of[person.pk] in waited_for
+            written[person.name].append(play.now)
+    game.refresh_from_db()
+    took = timedelta(milliseconds=play.state.at)
+    assert took > timedelta(days=3)
+    assert (game.ended is not None, game.reason in {"bag_empty", "deck_short", "bag_opened_empty"}) == (True, True)
+    assert sorted(game.seats.values_list("place", flat=True)) == [1, 2, 3, 4]
+    assert set(game.seats.values_list("conduct", flat=True)) == {"finished"}
+    assert set(written) == {"Alice", "Bob", "Charlie"}
+    for times in written.values():
+        assert all(later - earlier >= pace.MAIL_EVERY for earlier, later in pairwise(times))
+        assert len(times) > 1
+    assert rooms.last_game(room) == game
+    rooms.agree(room, everybody[0])
+
+
+@pytest.mark.django_db
+def test_a_letter_leads_to_the_game_and_one_click_in_it_ends_all_letters_about_it(
+    client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    alice, bob = people("Alice", "Bob")
+    _room, game = relaxed_game([alice, bob])
+    now = timezone.now()
+    with django_capture_on_commit_callbacks(execute=True):
+        assert pace.send_due(now) == 2
+        assert pace.send_due(now) == 0
+    letter = next(str(letter.body) for letter in mail.outbox if letter.to == ["alice@a.example"])
+    assert f"/games/{game.code}/" in letter
+    found = re.search(r"/letters/mute/\S+", letter)
+    assert found is not None
+    assert "No more letters" in client.get(found[0]).content.decode()
+    assert pace.send_due(now + timedelta(days=2)) == 1
+    client.post(found[0])
+    assert pace.send_due(now + timedelta(days=4)) == 2
+    assert client.get("/letters/mute/nonsense/").status_code == 404
+    assert client.get(found[0][:-3] + "xx/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_nobody_is_written_to_while_a_page_of_theirs_is_open_or_without_an_address() -> None:
+    alice, bob = people("Alice", "Bob")
+    EmailAddress.objects.filter(user=bob).delete()
+    relaxed_game([alice, bob])
+    pace.note_page(alice.pk)
+    pace.send_due()
+    assert not Nudge.objects.filter(seat__user=alice).exists()
+    assert not mail.outbox
+
+
+@pytest.mark.django_db
+def test_the_header_says_whose_turn_it_is_at_the_cost_of_one_question(
+    client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    alice, bob = people("Alice", "Bob")
+    games = [relaxed_game([alice, bob])[1] for _ in range(5)]
+    Game.objects.filter(pk=games[0].pk).update(wake_at=5)
+    Game.objects.filter(pk=games[1].pk).update(wake_at=3)
+    Game.objects.filter(pk=games[2].pk).update(awaits=0)
+    with django_assert_num_queries(1):
+        owed = pace.owed(alice.pk)
+    assert [seat.game for seat in owed[:2]] == [games[1], games[0]]
+    assert len(owed) == 4
+    client.force_login(alice)
+    page = client.get("/privacy/").content.decode()
+    assert f'href="/games/{games[1].code}/"' in page
+    assert "Your turn" in page
+    assert "Your turn" not in Client().get("/privacy/").content.decode()
+    listed = client.get("/play/").content.decode()
+    assert listed.index(games[1].code) < listed.index(games[2].code)
+
+
+@pytest.mark.django_db
+def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
+    alice, bob, charlie = people("Alice", "Bob", "Charlie")
+    room, game = relaxed_game([alice, bob])
+    client.force_login(alice)
+    said = {"at": f"{timezone.now() + timedelta(days=2):%Y-%m-%dT%H:%M}", "offset": "-60"}
+    assert client.post(f"/rooms/{room.code}/meet/", said).status_code == 302
+    meeting = Meeting.objects.get()
+    assert timedelta(hours=46) < meeting.at - timezone.now() < timedelta(hours=48)
+    assert pace.undecided(meeting) == ["Bob"]
+    with pytest.raises(RoomRefusal):
+        pace.accept(game, charlie)
+    for _ in range(2):
+        pace.accept(game, bob)
+    assert pace.undecided(meeting) == []
+    assert "all accept" in client.get(f"/rooms/{room.code}/").content.decode()
+    pace.propose(game, bob, timezone.now() + timedelta(hours=3))
+    assert pace.undecided(Meeting.objects.get()) == ["Alice"]
+    assert pace.meeting_of(game, timezone.now() + timedelta(hours=5)) is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("said", ["", "tomorrow", "2020-01-01T10:00", "2999-01-01T10:00"])
+def test_a_time_that_cannot_be_is_refused(said: str, client: Client) -> None:
+    alice, bob = people("Alice", "Bob")
+    room, _game = relaxed_game([alice, bob])
+    client.force_login(alice)
+    assert client.post(f"/rooms/{room.code}/meet/", {"at": said, "offset": "x"}).status_code == 422
+    assert not Meeting.objects.exists()
