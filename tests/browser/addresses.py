@@ -12,6 +12,10 @@ NO_PAGES = {
     "accounts:export",
     "mfa_download_recovery_codes",
     "mfa_login_webauthn",
+    "games:api",
+    "games:api_games",
+    "games:api_players",
+    "games:api_dumps",
 }
 
 
