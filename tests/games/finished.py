@@ -56,7 +56,13 @@ def finished(name: str, people: Sequence[User] = (), ago: timedelta = timedelta(
     ended_ms = int(ended.timestamp() * 1000)
     started_ms = ended_ms - record.events[-1].at
     ending = steps.ending_of(rules.replay(terms, record.events))
-    behind = log.write([log.Append(game.pk, 0, lines, None, None, started_ms, ended_ms, ending)])
+    behind = log.write(
+        [
+            log.Append(
+                game.pk, 0, lines, kept_by=None, wake_at=None, started_ms=started_ms, ended_ms=ended_ms, ending=ending
+            )
+        ]
+    )
     assert not behind
     game.refresh_from_db()
     return game
