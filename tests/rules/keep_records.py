@@ -54,7 +54,7 @@ class Kept:
 KEPT = {
     "fr-2": Kept("fr", 2, (has(Placed),)),
     "fr-3-bag-empty": Kept("fr", 3, (has(GameEnded, reason="bag_empty"),), faces=("4A", "3A", "2B")),
-    "fr-4-bag-opened-empty": Kept("fr", 4, (has(BagOpened, got=None),), Luck(), faces=("4A", "3A", "2B", "1A")),
+    "fr-4-bag-opened-empty": Kept("fr", 4, (has(BagOpened, got=None),), Luck(), faces=("4A", "3A", "2B", "1B")),
     "fr-3-ranked": Kept("fr", 3, (has(Placed), has(GameEnded, reason="deck_short")), ranked=True),
     "fr-4": Kept("fr", 4, (has(Placed),)),
     "it-3-dreamers": Kept("it", 3, (has(Returned, by="clock"), has(Placed)), Luck(dreamy=(0, 2))),

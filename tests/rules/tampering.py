@@ -20,7 +20,7 @@ Where = Callable[[State, Event], bool]
 def games() -> dict[str, Game]:
     return {
         "plain": random_game(terms_for(1, "fr", 3), 1),
-        "spanish": random_game(terms_for(16, "es", 2), 16),
+        "spanish": random_game(terms_for(20, "es", 2), 20),
         "bots": random_game(terms_for(3, "fr", 2, kind="bot"), 3),
         "owner": random_game(terms_for(4, "pt", 2, faces=("4A", "1B")), 4),
         "crashed": random_game(terms_for(5, "fr", 4), 5, Luck(crash=8)),

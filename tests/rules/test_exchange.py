@@ -199,7 +199,7 @@ def test_R5_5_nothing_but_the_printed_loot_pays(loot: Loot) -> None:
 
 
 def test_R5_5_no_change_is_given() -> None:
-    table = open_table(["jewels", "jewels", "cash"], ["cash"], faces=("1A", "2B"))
+    table = open_table(["gold", "gold", "cash"], ["cash"], faces=("3A", "4A"))
     both = tuple(table.state.players[ALICE].board[:2])
     assert table.refused(ALICE, Buy(0, both, art=0)) == "wrong_price"
     assert table.refused(ALICE, Buy(1, both, art=0)) == "wrong_price"
