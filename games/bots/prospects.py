@@ -26,6 +26,7 @@ _NO_SHOP, _BAG_OF_ART = -2, -1  # instead of the number of a shop
 _PROMISE = 0.6  # how likely the rest of a price is found; for a second price less
 _CROWD = 0.35  # while one item is bought, what each other player takes of a shop, as a rule
 _READY, _SEARCHING = 0.7, 0.5  # the same of somebody who can pay, and of somebody whose board is still empty
+_FIRST, _MIDDLE, _LAST = 0.0, 0.5, 1.0  # in the order of the exchange: which part of the others comes before
 _ONE_TILE = 0.5  # expected tiles that are counted on as one
 _GARAGE_PART, _DEEP_PART = 1.25, 0.6  # of a garage where all are, and how many of the others come deeper
 _KEY_TIME = 1.0  # points that the time to find a key costs
@@ -68,15 +69,19 @@ class Prospects:
             self.shops.append(Shop(cost, size, weight, tuple(sorted(gains, reverse=True))))
         self.draw = mine.gain_of_draw(memory.bag_left) if memory.bag else 0.0
         self.most_trades = memory.variant.trading_tours or SLOTS
-        self._hauls: dict[tuple[Purse, tuple[float, ...]], float] = {}
+        self._hauls: dict[tuple[Purse, tuple[float, ...], float], float] = {}
 
-    def haul(self, purse: Purse, crowd: tuple[float, ...]) -> float:
-        """About what this purse brings in the exchange."""
-        key = (purse, crowd)
+    def haul(self, purse: Purse, crowd: tuple[float, ...], order: float = _MIDDLE) -> float:
+        """About what this purse brings in the exchange, to somebody so late in its order."""
+        key = (purse, crowd, order)
         found = self._hauls.get(key)
         if found is None:
-            found = self._hauls[key] = self._spend(list(purse), crowd)
+            found = self._hauls[key] = self._spend(list(purse), crowd, order)
         return found
+
+    def stakes(self, purse: Purse, crowd: tuple[float, ...]) -> float:
+        """What this purse brings more to the first in the exchange than to the last."""
+        return self.haul(purse, crowd, _FIRST) - self.haul(purse, crowd, _LAST)
 
     def more(self, purse: Purse, loot: str, crowd: tuple[float, ...]) -> float:
         """What one more tile of this loot would add."""
@@ -92,10 +97,10 @@ class Prospects:
             return 0.0
         return self.haul(purse, crowd) - self.haul((*purse[:at], purse[at] - 1, *purse[at + 1 :]), crowd)
 
-    def _spend(self, purse: list[int], crowd: tuple[float, ...]) -> float:
+    def _spend(self, purse: list[int], crowd: tuple[float, ...], order: float) -> float:
         """Buys the best for its price, again and again, while others take their part."""
         total = 0.0
-        reached = [part / 2 for part in crowd]
+        reached = [part * order for part in crowd]
         few_trades = self.most_trades < SLOTS
         for _ in range(self.most_trades):
             chosen, best, gain = _NO_SHOP, 0.0, 0.0

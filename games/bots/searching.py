@@ -20,6 +20,7 @@ _ANYTHING = -1.0  # the bar that every tile passes
 _NOTHING = 0.3  # points that are not worth another look
 _LOOKS_A_SLOT = 2.0  # so many looks fill one slot, as a rule
 _USUAL_SLOTS = 6  # as many slots' time is taken for granted before anybody was seen to search
+_STAKES = 2.0  # points that hang on the order of the exchange and halve the patience
 _LEANING = 2.0  # what a plan adds to the keys on its way, in points
 _SWAP_GAIN = 1.5  # what a better tile must add to a full board, in points
 
@@ -156,7 +157,13 @@ class _Moment:
         """How often this player may look until the others are through."""
         rivals = self.memory.rivals
         looks = sum(self._looks_for_slot(side) * (SLOTS - len(side.board)) for side in rivals if side.token is None)
-        return self.habits.patience * looks / max(1, len(rivals))
+        return self._patience() * looks / max(1, len(rivals))
+
+    def _patience(self) -> float:
+        """Less of it where much hangs on the order of the exchange, for whoever thinks of it."""
+        if not self.habits.watches:
+            return self.habits.patience
+        return self.habits.patience / (1 + self.prospects.stakes(self.purse, self.crowd) / _STAKES)
 
     def _looks_for_slot(self, side: Side) -> float:
         """How often this player may look while that one fills a slot: as usual, or as that one was seen to do it."""
