@@ -1,7 +1,7 @@
 """How a game of good bots goes: its rounds, ends and points, and what each plan of searching is worth (section 9).
 
 Rounds, ends and points come from games in which every bot plans as it likes; what a plan is worth from games in which
-each seat was dealt one, so that plans meet equally often.
+each seat was dealt one, so that plans meet equally often. A share takes many more games than an average to be known.
 """
 
 import math
@@ -26,6 +26,7 @@ from .strengths import Strength
 ROUNDS = {2: (5, 9), 3: (4, 7), 4: (3, 6)}
 SHARES = (0.5, 1.5)
 _SURE = 1.96  # standard errors on each side: 19 times of 20
+_DEALT_FOR_ONE = 4  # games with dealt plans for each one without
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +108,14 @@ def average(values: Sequence[int]) -> Estimate:
 
 def matches(
     edition: Edition, strength: Strength, players: int, rulebook: Rulebook, games: int, seed: str
-) -> Iterator[Match]:
-    """So many games with plans of their own, and as many with dealt ones."""
+) -> list[Match]:
+    """So many games with dealt plans, and among them a few in which everybody plans alone."""
+    found = []
     for number in range(games):
-        for dealt in (False, True):
-            yield Match(edition, strength, players, rulebook, f"{seed}/{rulebook}/{players}/{number}/{dealt}", dealt)
+        for dealt in (True,) if number % _DEALT_FOR_ONE else (False, True):
+            named = f"{seed}/{rulebook}/{players}/{number}/{dealt}"
+            found.append(Match(edition, strength, players, rulebook, named, dealt))
+    return found
 
 
 def play(match: Match) -> Outcome:

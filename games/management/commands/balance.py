@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--games", type=positive, default=200, metavar="N", help="of each sort (200)")
+        parser.add_argument("--games", type=positive, default=400, metavar="N", help="with dealt plans, a line (400)")
         parser.add_argument("--players", type=int, choices=PLAYERS, nargs="+", default=PLAYERS, help="(2 3 4)")
         parser.add_argument("--rulebook", choices=RULEBOOKS, nargs="+", default=PLAYED, help="(fr es pt)")
         parser.add_argument("--bots", choices=STRENGTHS, default=STRENGTHS[-1], help=f"({STRENGTHS[-1]})")
@@ -56,11 +56,11 @@ class Command(BaseCommand):
         for book in rulebook:
             for number in players:
                 balance = Balance(number, book)
-                played = outcomes(matches(played_with, bots, number, book, games, seed), processes)
-                for count, outcome in enumerate(played, start=1):
+                to_play = matches(played_with, bots, number, book, games, seed)
+                for count, outcome in enumerate(outcomes(to_play, processes), start=1):
                     balance.add(outcome)
-                    if count % PROGRESS_EVERY == 0 or count == 2 * games:
-                        self.stderr.write(f"{book}, {number} players: {count} of {2 * games} games")
+                    if count % PROGRESS_EVERY == 0 or count == len(to_play):
+                        self.stderr.write(f"{book}, {number} players: {count} of {len(to_play)} games")
                 balances.append(balance)
                 self.stdout.write("\t".join(_row(balance)))
         if svg is not None:
