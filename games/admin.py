@@ -21,7 +21,7 @@ from accounts import looks
 from accounts.models import User
 from accounts.paging import NearPages
 from games import rooms, servers
-from games.models import Act, Appeal, Case, Game, Reason, Report, Room, RoomSeat, Seat, Server
+from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server
 from games.moderation import acts, roles
 from games.moderation.acts import Why
 
@@ -305,6 +305,25 @@ class AppealAdmin(ReadOnly):
     list_filter = ("granted",)
     list_select_related = ("act", "decided_by")
     fields = readonly_fields = ("act", "at", "words", "decided", "decided_by", "granted", "answer")
+
+
+@admin.register(RatingEvent)
+class LedgerAdmin(ReadOnly):
+    """The ratings' ledger: read here, written by finished games, replayed when one is voided."""
+
+    list_display = ("pk", "game", "player", "generation", "before", "delta", "after", "k", "games_before")
+    list_select_related = ("game", "player")
+    search_fields = ("game__code",)
+    search_help_text = _("A game's address, or the beginning of a player's name.")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term:
+            return queryset, False
+        if game := Game.objects.filter(code=search_term).first():
+            return queryset.filter(game=game), False
+        return queryset.filter(player__in=people_called(search_term)), False
 
 
 @admin.register(Server)

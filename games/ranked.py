@@ -33,6 +33,7 @@ def pause_of(person_id: int, now: datetime | None = None) -> Pause | None:
     now = now or timezone.now()
     left = Seat.objects.filter(
         user=person_id,
+        forgiven=False,
         conduct__in=(Seat.Conduct.LEFT, Seat.Conduct.MISSED),
         game__ranked=True,
         game__ended__gt=now - REMEMBERED,

@@ -108,7 +108,9 @@ class What(models.TextChoices):
     UNDO = "undo", _("Act undone")
 
 
-UNDOABLE = frozenset({What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.HIDE})
+UNDOABLE = frozenset(
+    {What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.HIDE, What.VOID_GAME, What.FORGIVE}
+)
 
 
 class WrittenOnce(models.QuerySet["Act"]):

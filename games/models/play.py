@@ -151,6 +151,8 @@ class Seat(models.Model):
     place = models.PositiveSmallIntegerField(null=True)
     points = models.PositiveSmallIntegerField(null=True)
     conduct = models.CharField(max_length=8, choices=Conduct, blank=True)
+    # Staff holds it against nobody any more.
+    forgiven = models.BooleanField(default=False)
     # The game's end again: a player's games are read in this order.
     ended = models.DateTimeField(null=True)
 

@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts import moderation as accounts
 from accounts import names
 from accounts.models import User
-from games import intervention, rooms
-from games.models import Act, Case, Game, Letter, Message, Reason, Room, What
+from games import intervention, ladder, rooms
+from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles
 
 
@@ -97,9 +97,7 @@ def end_game(by: User, game: Game, why: Why) -> Act:
         raise ValidationError(_("This game is over already."), code="game_over")
     with transaction.atomic():
         act = _write(by, What.END_GAME, why, None, game=game, before=before, after={"ended": True})
-        for seat in game.seats.exclude(user=None).select_related("user"):
-            if seat.user:
-                letters.send(seat.user, Letter.Kind.ACT, act=act)
+        _tell_the_table(game, act, Letter.Kind.ACT)
     return act
 
 
@@ -112,6 +110,33 @@ def remove_from_game(by: User, game: Game, person: User, why: Why) -> Act:
         raise ValidationError(_("This person is not in the game any more."), code="not_in_game")
     with transaction.atomic():
         return _write(by, What.REMOVE, why, person, game=game, after={"left": True})
+
+
+def void_game(by: User, game: Game, why: Why) -> Act:
+    """Take a finished ranked game out of the ratings, which are worked out anew from there."""
+    _refuse_own_game(by, game)
+    with transaction.atomic():
+        act = _write(by, What.VOID_GAME, why, None, game=game, before={"voided": False}, after={"voided": True})
+        if not ladder.void_game(game.pk, by.pk):
+            raise ValidationError(_("This game does not count for the ratings anyway."), code="not_rated")
+        _tell_the_table(game, act, Letter.Kind.ACT)
+    return act
+
+
+def _tell_the_table(game: Game, act: Act, kind: Letter.Kind) -> None:
+    for seat in game.seats.exclude(user=None).select_related("user"):
+        if seat.user:
+            letters.send(seat.user, kind, act=act)
+
+
+def forgive(by: User, person: User, why: Why) -> Act:
+    """What this person left unfinished so far counts no longer against them; results and ratings stay."""
+    with transaction.atomic():
+        left = Seat.objects.filter(user=person, forgiven=False).exclude(conduct__in=("", Seat.Conduct.FINISHED))
+        seats = list(left.values_list("pk", flat=True))
+        act = _write(by, What.FORGIVE, why, person, before={"seats": seats}, after={"forgiven": True})
+        Seat.objects.filter(pk__in=seats).update(forgiven=True)
+    return act
 
 
 def watch(by: User, game: Game, why: Why) -> Act:
@@ -280,6 +305,16 @@ def _unhide(act: Act, by: User) -> None:
     Message.objects.filter(pk=act.message or 0).update(hidden=act.before["hidden"])
 
 
+def _count_again(act: Act, by: User) -> None:
+    game = act.game
+    if game is not None and ladder.restore_game(game.pk):
+        _tell_the_table(game, act, Letter.Kind.UNDONE)
+
+
+def _hold_against_again(act: Act, by: User) -> None:
+    Seat.objects.filter(pk__in=act.before["seats"]).update(forgiven=False)
+
+
 UNDO: dict[What, Callable[[Act, User], None]] = {
     What.WARN: _unwarn,
     What.MUTE: _unmute,
@@ -287,4 +322,6 @@ UNDO: dict[What, Callable[[Act, User], None]] = {
     What.SUSPEND: _unsuspend,
     What.RENAME: _name_again,
     What.HIDE: _unhide,
+    What.VOID_GAME: _count_again,
+    What.FORGIVE: _hold_against_again,
 }

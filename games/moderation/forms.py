@@ -19,7 +19,7 @@ DURATIONS = [
     (720, _("thirty days")),
     (0, _("for good")),
 ]
-ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME)
+ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.FORGIVE)
 TO_DO: dict[What, Any] = {
     What.WARN: _("Warn"),
     What.MUTE: _("Mute"),
@@ -28,6 +28,8 @@ TO_DO: dict[What, Any] = {
     What.RENAME: _("Take the name away"),
     What.END_GAME: _("End the game as void"),
     What.REMOVE: _("Remove a player"),
+    What.FORGIVE: _("Forgive what was left unfinished"),
+    What.VOID_GAME: _("Take the game out of the ratings"),
     What.WATCH: _("Watch unseen"),
     What.CLOSE_ROOM: _("Close the room"),
     What.HAND_OVER: _("Make another the owner"),
@@ -91,7 +93,7 @@ class AtTheTableForm(forms.Form):
 
 
 class GameActForm(AtTheTableForm):
-    acts = (What.END_GAME, What.REMOVE, What.WATCH)
+    acts = (What.END_GAME, What.REMOVE, What.VOID_GAME, What.WATCH)
     about_one = (What.REMOVE,)
 
 

@@ -179,6 +179,7 @@ def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Cas
         What.BAR: lambda: acts.bar(me, about, until, why),
         What.SUSPEND: lambda: acts.suspend(me, about, until, why),
         What.RENAME: lambda: acts.rename(me, about, why),
+        What.FORGIVE: lambda: acts.forgive(me, about, why),
     }
     try:
         doing[said["what"]]()
@@ -199,6 +200,8 @@ def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
     def do(what: str, person: User | None, why: Why) -> object:
         if what == What.REMOVE and person is not None:
             return acts.remove_from_game(me, found, person, why)
+        if what == What.VOID_GAME:
+            return acts.void_game(me, found, why)
         return acts.watch(me, found, why) if what == What.WATCH else acts.end_game(me, found, why)
 
     if _done(request, form, people, do):

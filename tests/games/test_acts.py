@@ -11,11 +11,12 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone, translation
 
 from accounts.models import EndedSession, User
-from games import log, rooms, sweep
-from games.models import Act, Game, Letter, Message, Reason, What
+from games import ladder, log, ranked, rooms, sweep
+from games.models import Act, Game, Ladder, Letter, Message, Rating, Reason, What
 from games.moderation import acts, letters, roles
 from games.moderation.acts import Why
 from midnight.celery import app
+from tests.games.finished import finished
 from tests.games.night_watch import claimed, client_of, game_of, moderator, somebody
 
 pytestmark = pytest.mark.django_db
@@ -241,6 +242,40 @@ def test_a_suspension_takes_somebody_out_of_live_games_at_once(max_: User, juve:
 
 def test_nobody_ends_a_game_at_whose_table_they_sit(juve: User, max_: User) -> None:
     assert refused(lambda: acts.end_game(juve, game_of(juve, max_), WHY)) == "involved"
+
+
+@committing
+def test_a_ranked_game_is_taken_out_of_the_ratings_and_counts_again_when_that_is_undone(juve: User, max_: User) -> None:
+    people = [max_, somebody("Irma Vep"), somebody("Fandor")]
+    game = finished("fr-3-ranked", people)
+    ladder.rate_finished()
+
+    def ratings() -> set[str]:
+        ladder.replay()
+        current = Ladder.objects.get(pace="live").generation
+        return {str(row.rating) for row in Rating.objects.filter(generation=current, pace="live")}
+
+    rated = ratings()
+    assert len(rated) == 3
+    act = acts.void_game(juve, game, WHY)
+    assert ratings() <= {"1500.00"}
+    assert refused(lambda: acts.void_game(juve, game, WHY)) == "not_rated"
+    assert Letter.objects.filter(act=act).count() == 3
+    acts.undo(Act.objects.get(pk=act.pk), juve)
+    assert ratings() == rated
+    assert Letter.objects.filter(kind="undone").count() == 3
+
+
+def test_what_was_left_unfinished_is_forgiven_and_held_against_again(juve: User, max_: User) -> None:
+    for _ in range(2):
+        game = game_of(max_, somebody(f"Apache {_}"))
+        Game.objects.filter(pk=game.pk).update(ranked=True, ended=timezone.now())
+        game.seats.filter(user=max_).update(conduct="left")
+    assert ranked.pause_of(max_.pk)
+    act = acts.forgive(juve, max_, WHY)
+    assert ranked.pause_of(max_.pk) is None
+    acts.undo(act, juve)
+    assert ranked.pause_of(max_.pk)
 
 
 # On rooms -------------------------------------------------------------------------------------------------------------

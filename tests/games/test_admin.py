@@ -22,7 +22,7 @@ from games.pulse import Pulse
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
 
 pytestmark = pytest.mark.django_db
-LISTS = ["game", "room", "case", "act", "appeal", "server"]
+LISTS = ["game", "room", "case", "act", "appeal", "server", "ratingevent"]
 
 
 @pytest.fixture
