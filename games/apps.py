@@ -5,4 +5,5 @@ class GamesConfig(AppConfig):
     name = "games"
 
     def ready(self) -> None:
-        from games.moderation import receivers  # noqa: F401  # connecting is what it is imported for
+        from games import receivers  # noqa: F401  # connecting is what they are imported for
+        from games.moderation import receivers as moderators  # noqa: F401

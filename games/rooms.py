@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts import looks
 from accounts.models import User
 from games import log, news, opening, rules, steps
-from games.models import Admission, Game, Ignored, Room, RoomSeat, Waiting
+from games.models import Admission, Game, Ignored, Room, RoomSeat, Seat, Waiting
 from games.opening import NewSeat, open_game
 from games.ranked import refusal_of_ranked
 from games.rules import terms
@@ -26,6 +26,10 @@ from games.rules.documents import choice
 
 # Who agreed and then was not seen for so long does not start a live game.
 AWAY = timedelta(seconds=45)
+# Relaxed seats are many, but not without end.
+MOST_SEATS = 30
+# Rooms that somebody who wants to sit anywhere is led to, should others be faster.
+MOST_TRIED = 5
 
 REFUSALS: dict[str, str | Promise] = {
     "closed": _("This room is closed."),
@@ -40,6 +44,7 @@ REFUSALS: dict[str, str | Promise] = {
     "barred": _("You are barred from ranked games."),
     "paused": _("You left ranked games more than once, so you wait before the next one."),
     "met": _("Two of you have met in ranked games ten times today. That is enough for a day."),
+    "too_many": _("You sit in as many rooms as anybody may."),
     "elsewhere": _("You sit in another live game. Finish it or leave it first."),
     "nobody": _("Nobody has this name."),
     "too_small": _("More people sit here than that."),
@@ -139,6 +144,8 @@ def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
             return own
         if not free:
             raise RoomRefusal("full")
+        if RoomSeat.objects.filter(user=person).count() >= MOST_SEATS:
+            raise RoomRefusal("too_many")
         if room.pace == Game.Pace.LIVE:
             _leave_other_live_seats(person.pk)
         Waiting.objects.filter(user=person).delete()
@@ -148,6 +155,27 @@ def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
             character=_free_character(seats),
             live=room.pace == Game.Pace.LIVE,
         )
+
+
+def sit_anywhere(person: User) -> Room:
+    """Sit down where a live casual game lacks the fewest people, or open a room where somebody will come."""
+    for room in welcoming(person):
+        try:
+            sit(room, person)
+        except RoomRefusal as refused:
+            if refused.code == "elsewhere":
+                raise
+            continue
+        return room
+    return open_room(person)
+
+
+def welcoming(person: User) -> QuerySet[Room]:
+    """Public rooms for a live casual game with a free seat, the fullest first."""
+    people = Count("seats", filter=Q(seats__user__isnull=False))
+    rooms = resting().filter(public=True, ranked=False, pace=Game.Pace.LIVE).exclude(seats__user=person)
+    rooms = rooms.annotate(people=people, free=F("size") - Count("seats")).filter(people__gt=0, free__gt=0)
+    return rooms.order_by("free", "created")[:MOST_TRIED]
 
 
 def stand(room: Room, person: User) -> None:
@@ -216,6 +244,7 @@ def agree(room: Room, person: User, on: bool = True) -> None:
         _refuse_playing(room)
         if not room.seats.filter(user=person).update(agrees=on, seen=timezone.now()):
             raise RoomRefusal("no_seat")
+        _forget_leavers(room, person)
         if on and room.ranked:
             _refuse_ranked(room, person)
         _start_if_agreed(room)
@@ -228,6 +257,7 @@ def start_now(room: Room, owner: User) -> None:
         _refuse_playing(room)
         if not room.seats.filter(user=owner).update(agrees=True, seen=timezone.now()):
             raise RoomRefusal("no_seat")
+        _forget_leavers(room, owner)
         _forget_the_absent(room)
         agreed = [seat for seat in room.seats.order_by("number") if seat.agrees]
         if len(agreed) < min(terms.PLAYERS):
@@ -278,6 +308,15 @@ def _forget_the_absent(room: Room) -> None:
     """Whoever agreed to a live game and went away has to say it again."""
     if room.pace == Game.Pace.LIVE:
         room.seats.filter(seen__lt=timezone.now() - AWAY).exclude(user=None).update(agrees=False)
+
+
+def _forget_leavers(room: Room, person: User) -> None:
+    """Whoever left the last game has left the room: their seats are free for the next one."""
+    last = last_game(room)
+    if last is None:
+        return
+    gone = last.seats.exclude(conduct__in=("", Seat.Conduct.FINISHED)).exclude(user=person).values("user")
+    _stand_up(room, [seat.user_id for seat in room.seats.filter(user__in=gone, since__lt=last.ended or timezone.now())])
 
 
 # The owner's part -----------------------------------------------------------------------------------------------------
@@ -375,6 +414,17 @@ def hand_over(room: Room, person: User) -> None:
         _changed(room)
 
 
+def let_go(person_id: int) -> None:
+    """Somebody is gone from the site, for a while or for good: no room and no queue waits for them."""
+    Waiting.objects.filter(user=person_id).delete()
+    for room in resting().filter(Q(seats__user=person_id) | Q(owner=person_id)).distinct().order_by("pk"):
+        with transaction.atomic():
+            held = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+            if held.closed is None and running_game(held) is None:
+                _stand_up(held, [person_id])
+                _changed(held)
+
+
 # Together -------------------------------------------------------------------------------------------------------------
 
 
@@ -413,7 +463,7 @@ def _leave_other_live_seats(person_id: int) -> None:
         _changed(seat.room)
 
 
-def _stand_up(room: Room, people: Sequence[int]) -> None:
+def _stand_up(room: Room, people: Sequence[int | None]) -> None:
     room.seats.filter(user__in=people).delete()
     if room.owner_id in people:
         heir = room.seats.exclude(user=None).order_by("since", "pk").first()

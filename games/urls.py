@@ -14,6 +14,7 @@ urlpatterns = [
     path("play/quick/enter/", quick.enter, name="quick_enter"),
     path("play/quick/beat/", quick.beat, name="quick_beat"),
     path("play/quick/leave/", quick.leave, name="quick_leave"),
+    path("play/anywhere/", rooms.sit_anywhere, name="sit_anywhere"),
     path("play/turns/", pace.turns, name="turns"),
     path("letters/mute/<str:token>/", pace.mute, name="mute"),
     path("rooms/", rooms.open_room, name="open_room"),

@@ -13,6 +13,7 @@ LEVELS: list[list[str]] = [
         "games.consumers",
         "games.header",
         "games.listening",
+        "games.receivers",
         "games.talking",
         "games.views",
         "games.tasks",

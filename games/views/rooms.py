@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -81,6 +82,19 @@ def open_room(request: HttpRequest) -> HttpResponse:
         form.add_error(None, str(refused))
         return render(request, "games/open_room.html", {"form": form}, status=422)
     return redirect("games:room", room.code)
+
+
+@require_POST
+def sit_anywhere(request: HttpRequest) -> HttpResponse:
+    """Quick start: the first table that lacks somebody."""
+    me = _somebody(request)
+    if isinstance(me, HttpResponse):
+        return me
+    try:
+        return redirect("games:room", rooms.sit_anywhere(me).code)
+    except RoomRefusal as refused:
+        messages.error(request, str(refused))
+        return redirect("games:lobby")
 
 
 @require_safe

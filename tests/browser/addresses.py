@@ -16,6 +16,7 @@ NO_PAGES = {
     "games:api_games",
     "games:api_players",
     "games:api_dumps",
+    "games:turns",
 }
 
 

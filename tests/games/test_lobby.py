@@ -1,0 +1,103 @@
+"""The lobby: what it lists, in which order, and that five hundred rooms cost no more than five."""
+
+import time
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from games import lobby, rooms
+from games.models import Game, Room, RoomSeat
+
+pytestmark = pytest.mark.django_db
+
+# What a page may take, and how much of it the machine's other work may add to processor time.
+MOST_SECONDS, LOOKS = 0.1, 7
+
+
+def open_many(first: int, last: int) -> None:
+    """Rooms of four with two people in each, made without their history."""
+    User.objects.bulk_create(
+        User(name=f"Player {number} {one}", folded_name=f"player {number} {one}", password="!")
+        for number in range(first, last)
+        for one in "ab"
+    )
+    people = iter(User.objects.filter(name__startswith="Player ").exclude(room_seats__isnull=False).order_by("pk"))
+    for number in range(first, last):
+        pair = next(people), next(people)
+        room = Room.objects.create(owner=pair[0], size=4, pace="relaxed" if number % 5 == 0 else "live")
+        RoomSeat.objects.bulk_create(
+            RoomSeat(room=room, number=place, user=person, character=character, live=room.pace == "live")
+            for place, (person, character) in enumerate(zip(pair, ("violet", "amber"), strict=True))
+        )
+
+
+def queries_of(client: Client, address: str = "/play/") -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        assert client.get(address).status_code == 200
+    return len(asked)
+
+
+def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made_in_a_tenth_of_a_second(
+    client: Client,
+) -> None:
+    client.force_login(User.objects.create_user("Alice"))
+    client.get("/play/")
+    open_many(0, 5)
+    few = queries_of(client)
+    open_many(5, 500)
+    assert Room.objects.count() == 500
+    assert queries_of(client) == queries_of(client, "/play/?page=9") == queries_of(client, "/play/?pace=live") == few
+    took = []
+    for _ in range(LOOKS):
+        began = time.process_time()
+        client.get("/play/")
+        took.append(time.process_time() - began)
+    assert sorted(took)[LOOKS // 2] < MOST_SECONDS, took
+
+
+def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_listed() -> None:
+    names = ("Alice", "Bob", "Charlie", "Dora", "Edith", "Frank")
+    alice, bob, charlie, dora, edith, frank = (User.objects.create_user(name) for name in names)
+    free = rooms.open_room(alice)
+    rooms.open_room(bob, public=False)
+    full = rooms.open_room(charlie)
+    rooms.sit(full, dora)
+    playing = rooms.open_room(edith)
+    rooms.sit(playing, frank)
+    for person in (edith, frank):
+        rooms.agree(playing, person)
+    assert Game.objects.count() == 1
+    assert list(lobby.free_rooms()) == [free]
+    rooms.stand(full, dora)
+    assert set(lobby.free_rooms()) == {free, full}
+    rooms.stand(free, alice)
+    assert list(lobby.free_rooms()) == [full]
+
+
+def test_rooms_are_found_by_pace_and_kind_and_the_fullest_comes_first() -> None:
+    alice, bob, charlie, dora = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
+    empty = rooms.open_room(alice, size=4, ranked=True)
+    relaxed = rooms.open_room(bob, size=3, pace="relaxed")
+    fuller = rooms.open_room(charlie, size=4)
+    for person in (dora, User.objects.create_user("Edith")):
+        rooms.sit(fuller, person)
+    assert list(lobby.free_rooms()) == [fuller, relaxed, empty]
+    assert list(lobby.free_rooms(pace="relaxed")) == [relaxed]
+    assert list(lobby.free_rooms(ranked=True)) == [empty]
+    assert list(lobby.free_rooms("nonsense", pace="live", ranked=False)) == [fuller]
+
+
+def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> None:
+    alice, bob = User.objects.create_user("Alice"), User.objects.create_user("Bob")
+    room = rooms.open_room(alice, public=False)
+    client.force_login(bob)
+    assert room.code not in client.get("/play/").content.decode()
+    rooms.invite(room, alice, "Bob")
+    assert room.code in client.get("/play/").content.decode()
+    rooms.show_out(room, alice, bob.pk)
+    assert room.code not in client.get("/play/").content.decode()
