@@ -118,9 +118,22 @@ def _finished(game: Game) -> Finished:
     except Exception as error:
         # Whatever breaks a replay is a fault of this one game, and no reason to leave the others.
         raise NoRecord([f"{type(error).__name__}: {error}"]) from error
-    if faults := judge(write_record(record)):
-        raise NoRecord([str(fault) for fault in faults])
+    faults = [str(fault) for fault in judge(write_record(record))] or _wrong_rows(game, record.result)
+    if faults:
+        raise NoRecord(faults)
     return Finished(opened, events, as_json(record))
+
+
+def _wrong_rows(game: Game, result: rules.Result) -> list[str]:
+    """What the game's own rows say of its end and its replay does not: lists and ratings go by the rows."""
+    places = {seat: place for place, seat in enumerate(result.ranking, start=1)}
+    found = [] if game.reason == result.reason else [f"The row says {game.reason}, the replay {result.reason}."]
+    rows = {seat.number: (seat.place, seat.points) for seat in Seat.objects.filter(game=game)}
+    for score in result.scores:
+        said, played = rows[score.seat], (places.get(score.seat), score.total)
+        if said != played:
+            found.append(f"Seat {score.seat} has place and points {said}, its replay {played}.")
+    return found
 
 
 def _figures(finished: Finished) -> list[Figures]:

@@ -97,11 +97,13 @@ def _api(sample: Sample) -> Iterator[str]:
 
 
 def _profile(sample: Sample) -> Iterator[str]:
-    yield from (reverse("games:profile", args=[person.name]) for person in sample.people)
+    yield from (reverse("games:person", args=[person.name]) for person in sample.people)
 
 
 def _ladder(sample: Sample) -> Iterator[str]:
-    yield from (reverse("games:ladder", args=[pace]) for pace in Game.Pace.values)
+    for pace in Game.Pace.values:
+        for board in ("all", "season"):
+            yield f"{reverse('games:ladders')}?pace={pace}&board={board}"
 
 
 PAGES: dict[str, Addresses] = {

@@ -6,15 +6,17 @@ import os
 import signal
 import zlib
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.core.management import CommandError, call_command
 from django.db import connections
 
 from accounts import closing
 from accounts.models import User
 from games import archive, log, tables
-from games.models import Event, Figures, Game, Record
+from games.models import Event, Figures, Game, Record, Seat
 from games.rules.judge import judge
 from games.tasks import archive_finished
 from tests.games.finished import NAMES, RECORDS, finished, kept
@@ -106,6 +108,32 @@ def test_a_parked_game_is_archived_when_somebody_asks_after_it_was_mended() -> N
     Event.objects.create(**kept_line)
     assert archive.archive(game.pk)
     assert judge(json.dumps(given_out(game))) == []
+
+
+def test_a_game_whose_rows_say_something_else_than_its_replay_is_parked() -> None:
+    game, other = finished("fr-2"), finished("es-3")
+    Seat.objects.filter(game=game, number=0).update(points=99)
+    Game.objects.filter(pk=other.pk).update(reason="abandoned")
+    assert archive.archive_finished() == 0
+    assert "99" in game.record.faults
+    assert "abandoned" in other.record.faults
+
+
+def test_parked_games_are_named_and_tried_again_at_the_command_line() -> None:
+    game = finished("fr-2")
+    points = game.seats.get(number=0).points
+    Seat.objects.filter(game=game, number=0).update(points=99)
+    archive.archive_finished()
+    out = StringIO()
+    for codes in ([], [game.code]):
+        with pytest.raises(CommandError, match="1 games make no record"):
+            call_command("archive", *codes, stdout=out)
+    assert out.getvalue().count(f"{game.code}: Seat 0") == 2
+    Seat.objects.filter(game=game, number=0).update(points=points)
+    call_command("archive", game.code, stderr=StringIO())
+    assert judge(json.dumps(given_out(game))) == []
+    with pytest.raises(CommandError, match="no game nosuchgame"):
+        call_command("archive", "nosuchgame")
 
 
 def test_a_record_is_kept_without_names_and_given_out_with_those_of_today() -> None:
