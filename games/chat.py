@@ -30,6 +30,7 @@ PRESETS: dict[str, str | Promise] = {
     "again": _("Another one?"),
 }
 SHOWN = 60
+KEPT = timedelta(days=30)
 # So many things within so long, and not the same words again so soon.
 MOST, WITHIN = 5, timedelta(seconds=10)
 SAME_AGAIN = timedelta(seconds=30)
@@ -127,6 +128,11 @@ def read(place: Place, person: User | None) -> list[Message]:
 
 def text(message: Message) -> str | Promise:
     return PRESETS.get(message.preset, message.preset) if message.preset else message.words
+
+
+def forget_old() -> int:
+    """Delete what was said a month ago; what was reported stands in its report."""
+    return Message.objects.filter(at__lt=timezone.now() - KEPT).delete()[0]
 
 
 # Not hearing somebody -------------------------------------------------------------------------------------------------

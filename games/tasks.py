@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from games import archive, dumps, gauges, ladder, pace, quick, stale, sweep
+from games import archive, chat, dumps, gauges, ladder, pace, quick, stale, sweep
 
 
 @shared_task
@@ -70,3 +70,9 @@ def recount_ladders() -> None:
 def write_to_the_awaited() -> None:
     """Every minute: whose turn it is in a relaxed game, and who does not see it."""
     pace.send_due()
+
+
+@shared_task
+def forget_talk() -> None:
+    """Daily: what was said long ago."""
+    chat.forget_old()

@@ -33,6 +33,7 @@ class Message(models.Model):
         indexes = [
             models.Index(fields=["channel", "audience", "id"], name="message_in_channel"),
             models.Index(fields=["author", "at"], name="message_of_author"),
+            models.Index(fields=["at"], name="message_old"),
         ]
 
     def __str__(self) -> str:

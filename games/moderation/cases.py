@@ -3,14 +3,17 @@
 from datetime import timedelta
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Min, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games.models import Act, Case, Letter, Reason, Report, Seat, What
+from games import ladder
+from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
 from games.moderation import letters
 
 # A claim that nobody works on is anybody's again.
@@ -99,28 +102,42 @@ def decide(case: Case, moderator: User, outcome: Case.Outcome, words: str = "") 
 
 
 def evidence(case: Case) -> dict[str, Any]:
-    """What speaks for and against: the reports with their moments, earlier cases and acts, who shares an address."""
+    """What speaks for and against: the reports with their moments, earlier cases and acts, conduct, ratings, and who
+    shares an address."""
     person = case.about
     reports = case.reports.select_related("reporter", "game").order_by("-at")
     return {
-        "reports": [(report, report.game and _replay(report)) for report in reports],
+        "reports": [(report, _moment(report)) for report in reports],
         "earlier": Case.objects.filter(about=person).exclude(pk=case.pk).order_by("-opened")[:20],
         "acts": Act.objects.filter(person=person).select_related("by", "undone_by").order_by("-at")[:30],
         "games": Seat.objects.filter(user=person).count(),
         "founded": Report.objects.filter(reporter=person, verdict=Case.Outcome.ACTED).count(),
         "false": Report.objects.filter(reporter=person, verdict=Case.Outcome.ABUSIVE).count(),
         "shared": shared_addresses(person),
+        "conduct": conduct_of(person),
+        "ratings": [(pace.label, ladder.standing(person.pk, pace)) for pace in Game.Pace],
     }
 
 
-def _replay(report: Report) -> str:
-    return f"?seq={report.seq}" if report.seq else ""
+def _moment(report: Report) -> str:
+    """Where to see it: in the replay of a game that is over, at the table of one that runs."""
+    game = report.game
+    if game is None:
+        return ""
+    if game.ended is None:
+        return reverse("games:game", args=[game.code])
+    return reverse("games:replay", args=[game.code]) + f"#e={report.seq}"
+
+
+def conduct_of(person: User) -> list[tuple[str, int]]:
+    """How this person's games ended for them, and how often so."""
+    ended = Seat.objects.filter(user=person).exclude(conduct="").values("conduct")
+    counts = dict(ended.annotate(count=Count("pk")).values_list("conduct", "count"))
+    return [(str(one.label), counts[one.value]) for one in Seat.Conduct if one.value in counts]
 
 
 def shared_addresses(person: User) -> list[User]:
     """Who else was signed in from one of this person's addresses: a hint, as flats and schools share theirs too."""
-    from allauth.usersessions.models import UserSession
-
     own = UserSession.objects.filter(user=person).values("ip")
     others = UserSession.objects.filter(ip__in=own).exclude(user=person).values("user")
     return list(User.objects.filter(Q(pk__in=others)).order_by("name")[:10])

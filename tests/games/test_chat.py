@@ -17,8 +17,9 @@ from accounts import moderation
 from accounts.models import User
 from games import chat, rooms
 from games.models import Game, Message, Reason
-from games.moderation import acts
+from games.moderation import acts, reports
 from games.moderation.acts import Why
+from games.moderation.reports import Moment
 from midnight.asgi import application
 from tests.games.night_watch import client_of, game_of, moderator, somebody
 
@@ -126,6 +127,17 @@ def test_a_room_has_a_channel_of_its_own_for_who_sits_there(irma: User, max_: Us
     assert sitting is not None
     assert [message.words for message in chat.read(sitting, max_)] == ["Sit down, Max"]
     assert chat.channel_of_room(room) in client_of(max_).get(f"/rooms/{room.code}/").content.decode()
+
+
+def test_what_was_said_a_month_ago_is_forgotten_but_not_what_was_reported(irma: User, max_: User, game: Game) -> None:
+    message = chat.say(max_, at(game, max_), words="You fool")
+    report = reports.file_report(irma, max_, Reason.INSULT, moment=Moment(game, message))
+    Message.objects.update(at=timezone.now() - chat.KEPT - timedelta(hours=1))
+    chat.say(max_, at(game, max_), words="Sorry for that")
+    assert chat.forget_old() == 1
+    assert words_of(game, irma) == ["Sorry for that"]
+    report.refresh_from_db()
+    assert report.said == "You fool"
 
 
 # The panel ------------------------------------------------------------------------------------------------------------

@@ -166,6 +166,16 @@ def test_who_sat_at_the_table_or_has_a_side_decides_nothing(irma: User, max_: Us
         assert code(raised) == "involved"
 
 
+def test_a_case_shows_the_moment_in_the_replay_the_ratings_and_the_conduct(irma: User, max_: User, juve: User) -> None:
+    game = _ended(irma, max_)
+    Game.objects.filter(pk=game.pk).update(head=42)
+    game.seats.filter(user=max_).update(conduct="left")
+    page = client_of(juve).get(f"/moderation/cases/{reported(irma, max_, game=game).case.pk}/").content.decode()
+    assert f"/games/{game.code}/replay/#e=42" in page
+    assert "left the game 1" in page
+    assert "1500?" in page
+
+
 # The decision ---------------------------------------------------------------------------------------------------------
 
 
