@@ -19,7 +19,7 @@ from games.models import Game, Meeting, Nudge, Seat
 from games.rooms import RoomRefusal
 
 # A page with a person signed in says now and then that it is open, and is believed for so long.
-OPEN_SECONDS = 60
+OPEN_SECONDS = 150
 # One mail a game in so long, at most.
 MAIL_EVERY = timedelta(days=1)
 SALT = "games.nudge"

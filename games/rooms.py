@@ -7,7 +7,7 @@ them. So nobody waits in a circle, and what two people do at once happens one af
 import random
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -25,7 +25,7 @@ from games.rules import terms
 from games.rules.documents import choice
 
 # Who agreed and then was not seen for so long does not start a live game.
-AWAY = timedelta(seconds=45)
+AWAY = timedelta(seconds=90)
 # Relaxed seats are many, but not without end.
 MOST_SEATS = 30
 # Rooms that somebody who wants to sit anywhere is led to, should others be faster.
@@ -77,6 +77,11 @@ def last_game(room: Room) -> Game | None:
     return Game.objects.filter(room=room).order_by("-pk").first()
 
 
+def is_away(room: Room, seat: RoomSeat, now: datetime | None = None) -> bool:
+    """Whether somebody in a live room has not had its page open for a while."""
+    return room.pace == Game.Pace.LIVE and seat.user_id is not None and seat.seen < (now or timezone.now()) - AWAY
+
+
 def plays_on(game: Game, person_id: int) -> bool:
     """Whether this person has a seat in a running game and has not left it for good."""
     opened = opening.find_by_id(game.pk)
@@ -90,7 +95,7 @@ def plays_on(game: Game, person_id: int) -> bool:
 def note(room: Room, person_id: int) -> None:
     """This person has the room's page open."""
     now = timezone.now()
-    RoomSeat.objects.filter(room=room, user=person_id, seen__lt=now - AWAY / 4).update(seen=now)
+    RoomSeat.objects.filter(room=room, user=person_id, seen__lt=now - AWAY / 8).update(seen=now)
 
 
 def admission_of(room: Room, person_id: int | None) -> bool | None:
@@ -423,6 +428,17 @@ def let_go(person_id: int) -> None:
             if held.closed is None and running_game(held) is None:
                 _stand_up(held, [person_id])
                 _changed(held)
+
+
+def stand_up_absent(room: Room, since: datetime) -> None:
+    """Free the seats of those whose page nobody has seen since then, where somebody else is there to wait for them."""
+    with transaction.atomic():
+        held = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        people = held.seats.exclude(user=None)
+        gone = list(people.filter(seen__lt=since).values_list("user", flat=True))
+        if held.closed is None and running_game(held) is None and gone and people.filter(seen__gte=since).exists():
+            _stand_up(held, gone)
+            _changed(held)
 
 
 # Together -------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Rooms that nobody comes to any more are closed, and a room whose owner has gone passes to somebody who is there.
+"""Rooms that nobody comes to any more are closed; who is gone gives room and seat to those who are there.
 
 All of it may run twice, late, or in two workers at once: each room is locked and looked at again before it changes.
 """
@@ -6,7 +6,7 @@ All of it may run twice, late, or in two workers at once: each room is locked an
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from games import rooms
@@ -18,12 +18,15 @@ PRIVATE_IDLE = timedelta(hours=24)
 AFTER_GAME = timedelta(hours=1)
 # An owner whose page was not seen for so long gives a live room to somebody who is there.
 OWNER_GONE = timedelta(minutes=2)
+# Whoever was not seen for so long, or since a game ended that long ago, gives their seat to those who are there.
+GONE = timedelta(minutes=5)
 
 
 def sweep(now: datetime | None = None) -> int:
-    """Close what is stale, hand over what has lost its owner; the answer is how many rooms that closed."""
+    """Close what is stale, free what nobody comes back to; the answer is how many rooms that closed."""
     now = now or timezone.now()
-    for room in _ownerless(now):
+    for room in _waited_for(now):
+        rooms.stand_up_absent(room, now - GONE)
         _pass_on(room, now)
     return sum(_close(room_id, now) for room_id in _candidates(now))
 
@@ -55,11 +58,12 @@ def _close(room_id: int, now: datetime) -> bool:
         return True
 
 
-def _ownerless(now: datetime) -> list[Room]:
-    """Live rooms whose owner's page is gone while somebody else's is not."""
+def _waited_for(now: datetime) -> list[Room]:
+    """Live rooms in which somebody is there and somebody else is not, and where no game has just ended."""
     there = Q(seats__user__isnull=False, seats__seen__gt=now - OWNER_GONE)
-    resting = rooms.resting().filter(there, pace=Game.Pace.LIVE).distinct()
-    return [room for room in resting if not _owner_is_there(room, now)]
+    just_ended = Game.objects.filter(room=OuterRef("pk"), ended__gt=now - GONE)
+    live = rooms.resting().filter(~Exists(just_ended), there, pace=Game.Pace.LIVE)
+    return list(live.distinct().order_by("pk"))
 
 
 def _owner_is_there(room: Room, now: datetime) -> bool:

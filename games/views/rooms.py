@@ -17,6 +17,7 @@ from accounts.models import User
 from games import names, pace, rooms
 from games.bots.strengths import STRENGTHS
 from games.forms import UNITS, RoomForm, SettingsForm
+from games.ladder import standings
 from games.models import Game, Room
 from games.rooms import RoomRefusal
 from games.rules import terms
@@ -135,6 +136,8 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
         return _gone_along(request, context) or _fragment(request, context)
     if refusal:
         return render(request, "games/room.html", context, status=422)
+    if context["mine"] and context["running"]:
+        return redirect("games:game", context["running"].code)
     return redirect("games:room", code)
 
 
@@ -173,6 +176,10 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
     is_owner = me is not None and room.owner_id == me.pk
     return {
         "room": room,
+        "away": {seat.pk for seat in by_number.values() if rooms.is_away(room, seat)} if running is None else set(),
+        "standings": standings([seat.user_id for seat in by_number.values() if seat.user_id], room.pace)
+        if room.ranked
+        else {},
         "places": [(number, by_number.get(number)) for number in range(room.size)],
         "mine": mine,
         "is_owner": is_owner,

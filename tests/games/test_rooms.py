@@ -253,3 +253,24 @@ def test_acts_are_posted_and_a_room_that_is_not_there_is_not_found(what: str, al
     assert Client().get(f"/rooms/{room.code}/{what}/").status_code == 405
     assert Client().post(f"/rooms/nosuchroom/{what}/").status_code == 404
     assert Client().post(f"/rooms/{room.code}/dance/").status_code == 404
+
+
+def test_the_last_one_to_agree_from_the_score_sheet_is_led_to_the_next_game_at_once(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    end(play(room, alice, bob))
+    assert client_of(alice).post(f"/rooms/{room.code}/agree/").headers["Location"] == f"/rooms/{room.code}/"
+    led = client_of(bob).post(f"/rooms/{room.code}/agree/").headers["Location"]
+    game = rooms.running_game(room)
+    assert game is not None
+    assert led == f"/games/{game.code}/"
+
+
+def test_a_ranked_room_shows_ratings_and_any_live_room_who_is_away(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice, ranked=True)
+    rooms.sit(room, bob)
+    page = client_of(alice).get(f"/rooms/{room.code}/").content.decode()
+    assert page.count("1500?") == 2
+    assert "away" not in page
+    room.seats.filter(user=bob).update(seen=timezone.now() - 2 * rooms.AWAY)
+    assert "away" in client_of(alice).get(f"/rooms/{room.code}/").content.decode()

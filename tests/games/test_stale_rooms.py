@@ -104,3 +104,21 @@ def test_the_job_may_run_twice() -> None:
     close_stale_rooms()
     close_stale_rooms()
     assert Room.objects.get().why_closed == "stale"
+
+
+@pytest.mark.django_db
+def test_whoever_is_gone_frees_their_seat_for_those_who_are_there_but_not_while_a_game_has_just_ended() -> None:
+    room = played("A", ended=stale.GONE / 2)
+    Room.objects.filter(pk=room.pk).update(touched=NOW)
+    there, gone = room.seats.order_by("number")
+    room.seats.filter(pk=there.pk).update(seen=NOW)
+    stale.sweep(NOW)
+    assert room.seats.count() == 2
+    Game.objects.update(ended=NOW - 2 * stale.GONE)
+    stale.sweep(NOW)
+    assert room.seats.get() == there
+    Room.objects.filter(pk=room.pk).update(touched=NOW)
+    room.seats.update(seen=NOW - 2 * stale.GONE)
+    stale.sweep(NOW)
+    assert room.seats.get() == there
+    assert gone.pk != there.pk

@@ -21,7 +21,8 @@ const listen = (part) => {
     const socket = new WebSocket(address);
     const beat = setInterval(() => {
       socket.readyState === WebSocket.OPEN && socket.send("beat");
-      document.hidden || look();
+      // In a room even a page in the background says that its person is there.
+      if (!document.hidden || "stays" in part.dataset) look();
     }, BEAT_MS);
     socket.addEventListener("open", () => {
       // The page was made before it listened.
