@@ -124,7 +124,7 @@ class Counting:
             case _:
                 pass
         if self.state.phase == "over":
-            self._end()
+            self._end(before)
 
     def _begin(self, at: int) -> None:
         self._began = at
@@ -179,8 +179,12 @@ class Counting:
     def _note_points(self, state: State) -> None:
         self.by_round.append(tuple(rules.score(seat, player).total for seat, player in enumerate(state.players)))
 
-    def _end(self) -> None:
+    def _end(self, before: State) -> None:
         self._note_points(self.state)
+        if before.phase == "search":
+            for seat, player in enumerate(before.players):
+                if player.token is None:
+                    self._spend(seat, self.state.at)
         for figures, player in zip(self.seats, self.state.players, strict=True):
             figures.completed = sum(
                 isinstance(held.card, Collection) and held.filled == len(held.card.needs) for held in player.cards
