@@ -53,6 +53,8 @@ def account(user: User) -> dict[str, Any]:
         "last_seen_on": user.seen_on.isoformat(),
         "renamed": iso(user.renamed_at),
         "suspended_until": iso(user.suspended_until),
+        "muted_until": iso(user.muted_until),
+        "barred_until": iso(user.barred_until),
         "closed": iso(user.closed_at),
         "roles": [*(["administrator"] if user.is_superuser else []), *(["staff"] if user.is_staff else [])],
     }
@@ -66,6 +68,7 @@ def preferences(user: User) -> dict[str, Any]:
         "reduced_motion": user.reduced_motion,
         "patterns": user.patterns,
         "sounds": user.sounds,
+        "chat": user.chat,
     }
 
 

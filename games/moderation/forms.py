@@ -107,11 +107,12 @@ class DecideForm(forms.Form):
     words = words_field(_("For the log"))
 
 
-class AnswerForm(forms.Form):
-    """A reason, and words if there are any."""
+class HideForm(forms.Form):
+    """A reason, words if there are any, and the case that it belongs to."""
 
     reason = reason_field()
     words = words_field(_("To the person"))
+    case = forms.ModelChoiceField(Case.objects.filter(decided=None), required=False)
 
 
 class AppealForm(forms.Form):

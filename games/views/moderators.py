@@ -26,7 +26,7 @@ from games import gauges
 from games.models import Act, Appeal, Case, Game, Message, Room, What
 from games.moderation import acts, appeals, cases, looking, roles
 from games.moderation.acts import Why
-from games.moderation.forms import ActForm, AnswerForm, AtTheTableForm, DecideForm, GameActForm, RoomActForm
+from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, HideForm, RoomActForm
 
 PAGE = 50
 AGAIN_SECONDS = 5 * 60
@@ -258,14 +258,19 @@ def _done(
 @require_POST
 @moderators_only
 def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    """Hide one message, with the reason that it was reported for."""
+    """Hide one message, with the reason that it was reported for; in a case, if the form names one."""
     message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
-    form = AnswerForm(request.POST)
+    form = HideForm(request.POST)
     if form.is_valid():
+        said = form.cleaned_data
         try:
-            acts.hide(me, message, Why(form.cleaned_data["reason"], form.cleaned_data["words"]))
+            acts.hide(me, message, Why(said["reason"], said["words"], said["case"]))
         except ValidationError as refused:
             say_why(request, refused)
+        else:
+            messages.success(request, gettext("Done, and written down."))
+        if said["case"]:
+            return redirect("games:case", said["case"].pk)
     return redirect("games:person", message.author_id)
 
 

@@ -238,6 +238,24 @@ def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, ju
     assert "Your report has been looked at" in client_of(irma).get("/letters/").content.decode()
 
 
+def test_a_reported_message_is_hidden_from_the_case(irma: User, max_: User, juve: User) -> None:
+    message = Message.objects.create(channel="g-x", audience="players", author=max_, words="You fool")
+    case = reports.file_report(irma, max_, Reason.INSULT, moment=Moment(message=message)).case
+    address, page, form = (
+        f"/moderation/messages/{message.pk}/hide/",
+        client_of(juve),
+        {"reason": "insult", "case": case.pk},
+    )
+    page.post(address, form)
+    message.refresh_from_db()
+    assert not message.hidden
+    cases.claim(case, juve)
+    assert address in page.get(f"/moderation/cases/{case.pk}/").content.decode()
+    page.post(address, form)
+    message.refresh_from_db()
+    assert message.hidden
+
+
 def test_another_moderators_case_is_refused_without_a_change(irma: User, max_: User, juve: User) -> None:
     case = cases.claim(reported(irma, max_).case, juve)
     page = client_of(moderator("Lupin"))
