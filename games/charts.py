@@ -6,6 +6,8 @@ from itertools import pairwise
 
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 40, 56, 14, 32
+# At the right of several lines, where their names stand, and how long these may be.
+NAMES, LONGEST_NAME = 160, 14
 # So many lines across at most; one of these between two of them.
 MOST_LINES = 6
 STEPS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1_000)
@@ -44,7 +46,10 @@ class Drawn:
 
     @property
     def last(self) -> str:
-        return f"{self.series.values[-1]:g}"
+        """What stands at its end: the last value, and what the line is called."""
+        label = self.series.label
+        short = label if len(label) <= LONGEST_NAME else f"{label[: LONGEST_NAME - 1]}…"
+        return f"{self.series.values[-1]:g} {short}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +57,11 @@ class Chart:
     lines: Sequence[Drawn]
     along: Sequence[Mark]
     up: Sequence[Mark]
+    right: int = WIDTH - RIGHT
 
     width = WIDTH
     height = HEIGHT
     left = LEFT
-    right = WIDTH - RIGHT
     foot = HEIGHT - BOTTOM
 
 
@@ -68,7 +73,7 @@ def chart(places: Sequence[str], series: Sequence[Series]) -> Chart:
     high = step * -(-high // step)
 
     def x(place: int) -> float:
-        return round(LEFT + place * (WIDTH - LEFT - RIGHT) / max(1, len(places) - 1), 1)
+        return round(LEFT + place * (WIDTH - LEFT - NAMES) / max(1, len(places) - 1), 1)
 
     def y(value: float) -> float:
         return round(TOP + (high - value) * (HEIGHT - TOP - BOTTOM) / (high - low), 1)
@@ -84,6 +89,7 @@ def chart(places: Sequence[str], series: Sequence[Series]) -> Chart:
         drawn,
         [Mark(x(place), text) for place, text in enumerate(places) if place % thin == 0],
         [Mark(y(low + step * line), f"{low + step * line:g}") for line in range(int((high - low) // step) + 1)],
+        WIDTH - NAMES,
     )
 
 
