@@ -1,6 +1,7 @@
 """The relaxed pace: four people over simulated days, whose turn it is, and one letter a game and day."""
 
 import re
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,19 +11,18 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from accounts import letters
 from accounts.models import User
-from games import log, opening, pace, rooms, servers, steps
-from games.bots.bot import Bot
-from games.bots.selfplay import SelfPlay, seated
+from games import pace, rooms, steps
 from games.models import Game, Meeting, Nudge, Room, Seat
 from games.rooms import RoomRefusal
-from games.rules import Terms
 from games.rules.events import Event
+from tests.games.written import Written
 
 HOUR = 60 * 60 * 1_000
 
@@ -52,29 +52,18 @@ def relaxed_game(everybody: Sequence[User]) -> tuple[Room, Game]:
     return room, game
 
 
-class Days(SelfPlay):
-    """People who come by every few hours: each thing that happens is written to the game's log at its own time."""
+class Days(Written):
+    """People who come by every few hours."""
 
-    def __init__(self, game: Game, terms: Terms, bots: Sequence[Bot]) -> None:
-        self.game, self.started_ms, self.chosen = game, servers.database_now(), 0
-        super().__init__(terms, bots)
+    chosen = 0
 
     def happen(self, happened: Sequence[Event], at: int) -> None:
-        before = self.state
         super().happen(happened, at)
-        if happened:
-            self.write(steps.steps_of(before, happened), at)
         if self.state.phase in ("exchange", "gathering"):
             for seat, (due, choice) in list(self.pending.items()):
                 if due < at + HOUR:
                     self.chosen += 1
                     self.pending[seat] = (at + HOUR * (2 + self.chosen % 17), choice)
-
-    def write(self, done: list[steps.Step], at: int) -> None:
-        after, now = done[-1].after, self.started_ms + at
-        lines = steps.lines_of(done)
-        append = steps.append_of(self.game.pk, after, lines, now=now, started_ms=self.started_ms, kept_by=None)
-        assert not log.write([append])
 
     @property
     def now(self) -> datetime:
@@ -87,11 +76,8 @@ def test_four_people_play_a_relaxed_game_over_days_and_nobody_is_written_to_twic
 ) -> None:
     everybody = people("Alice", "Bob", "Charlie", "Dora")
     room, game = relaxed_game(everybody)
-    opening.seal(game.pk)
-    opened = opening.find_by_id(game.pk)
-    assert opened is not None
-    play = Days(game, opened.terms(), seated(opened.terms(), ["apprentice"] * 4, "days"))
-    seat_of = {sitter.user_id: number for number, sitter in enumerate(opened.sitters)}
+    play = Days(game)
+    seat_of = {sitter.user_id: number for number, sitter in enumerate(play.opened.sitters)}
     dora = Seat.objects.get(game=game, user=everybody[3])
     Nudge.objects.create(seat=dora, muted=True)
     written: dict[str, list[datetime]] = defaultdict(list)
@@ -206,3 +192,24 @@ def test_a_time_that_cannot_be_is_refused(said: str, client: Client) -> None:
     client.force_login(alice)
     assert client.post(f"/rooms/{room.code}/meet/", {"at": said, "offset": "x"}).status_code == 422
     assert not Meeting.objects.exists()
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_write_one_letter_to_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    everybody = people("Alice", "Bob", "Charlie", "Dora")
+    relaxed_game(everybody)
+    written, start, now = list[str](), threading.Barrier(2), timezone.now()
+    monkeypatch.setattr(letters.deliver, "delay", lambda address, *_: written.append(address))
+
+    def work() -> None:
+        start.wait(10)
+        pace.send_due(now)
+        connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(written) == [f"{name}@a.example" for name in ("alice", "bob", "charlie", "dora")]

@@ -11,10 +11,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import quick, ranked, rooms
+from games import ladder, quick, ranked, rooms
 from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.opening import NewSeat, open_game
 from games.rooms import RoomRefusal
+from tests.games.written import Written
 
 NOW = timezone.now()
 
@@ -46,6 +47,23 @@ def test_two_who_fit_get_a_ranked_live_game_in_a_room_of_their_own_and_wait_no_m
     assert not Waiting.objects.exists()
     assert quick.game_of(alice.pk) == game
     assert quick.usual_seconds(2, timezone.now()) == 10
+
+
+@pytest.mark.django_db
+def test_two_strangers_who_were_matched_end_with_the_ratings_of_the_table() -> None:
+    alice, bob = people(2)
+    for person in (alice, bob):
+        waits(person)
+    assert quick.beat(alice.pk, NOW) is None
+    Written(Game.objects.get()).play()
+    assert ladder.rate_finished() == 1
+    ended = Game.objects.get()
+    for seat in ended.seats.all():
+        assert seat.user_id is not None
+        expected = Decimal(1530) if seat.place == 1 else Decimal(1470)
+        assert ladder.standing(seat.user_id, "live").rating == expected
+    quick.enter(alice, 2)
+    assert Waiting.objects.get().rating in (Decimal(1530), Decimal(1470))
 
 
 @pytest.mark.django_db
