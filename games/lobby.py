@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Prefetch, Q
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q
 
 from games import pace, rooms
 from games.bots.strengths import Strength
@@ -42,9 +42,11 @@ def free_rooms(page: str | int = 1, *, pace: str = "", ranked: bool | None = Non
 
 
 def rooms_of(person_id: int) -> list[Room]:
-    """The open rooms that this person sits in, and those somebody invited them to."""
+    """The open rooms that this person `sits` in, and those somebody invited them to."""
     mine = Q(seats__user=person_id) | Q(admissions__user=person_id, admissions__invited=True)
-    return list(rooms.resting().filter(mine).select_related("owner").distinct().order_by("-touched")[:20])
+    sits = Exists(RoomSeat.objects.filter(room=OuterRef("pk"), user=person_id))
+    found = rooms.resting().filter(mine).annotate(sits=sits).select_related("owner").distinct()
+    return list(found.order_by("-touched")[:MOST_GAMES])
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,11 @@ def plays_on(game: Game, person_id: int) -> bool:
     return not lines or steps.read(rules.blank(opened.terms()), lines)[-1].after.players[seat].left_at is None
 
 
+def result_of(game: Game) -> list[Seat]:
+    """The seats of a game that is over, the best first; those of a void game in their order."""
+    return list(game.seats.select_related("user").order_by(F("place").asc(nulls_last=True), "number"))
+
+
 def note(room: Room, person_id: int) -> None:
     """This person has the room's page open."""
     now = timezone.now()

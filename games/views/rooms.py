@@ -185,6 +185,7 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "is_owner": is_owner,
         "running": running,
         "last": None if running else last,
+        "result": [] if running or last is None else rooms.result_of(last),
         "relaxed": relaxed_game is not None,
         "meeting": meeting,
         "undecided": pace.undecided(meeting) if meeting else [],

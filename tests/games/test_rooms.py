@@ -62,7 +62,12 @@ def test_a_room_has_one_address_from_its_opening_over_its_games_to_the_next_one(
     assert {seat.user for seat in game.seats.all()} == {alice, bob}
     assert f"/games/{game.code}/" in ours.get(address).content.decode()
     end(game)
-    assert "Play again" in ours.get(address).content.decode()
+    game.seats.filter(user=alice).update(place=1, points=21, conduct="finished")
+    game.seats.filter(user=bob).update(place=2, points=17, conduct="left")
+    page = ours.get(address).content.decode()
+    assert "Play again" in page
+    assert page.index(">21<") < page.index("left the game") < page.index(">17<")
+    game.seats.update(conduct="finished")
     ours.post(f"{address}agree/")
     theirs.post(f"{address}agree/")
     assert Game.objects.exclude(pk=game.pk).get().room == game.room

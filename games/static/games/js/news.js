@@ -9,12 +9,20 @@ const GATHER_MS = 150;
 
 const listen = (part) => {
   const address = location.origin.replace(/^http/, "ws") + part.dataset.news;
+  // So long between two looks at least, for a part that many people have open: <… data-calm="5000">.
+  const calm = Number(part.dataset.calm ?? 0);
   let tries = 0;
   let waiting = 0;
+  let looked = -Infinity;
 
   const look = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => htmx.trigger(part, "rung"), GATHER_MS * (0.5 + Math.random()));
+    if (waiting) return;
+    const soon = (GATHER_MS + calm / 5) * (0.5 + Math.random());
+    waiting = setTimeout(() => {
+      waiting = 0;
+      looked = performance.now();
+      htmx.trigger(part, "rung");
+    }, Math.max(soon, looked + calm - performance.now()));
   };
 
   const connect = () => {
