@@ -14,6 +14,8 @@ STEPS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1_000)
 # Beside colour, what tells one line from another: how it is dashed.
 DASHES = ("", "9 4", "2 4", "12 4 2 4")
 LETTERS = 13
+# A curve of a wider range than this needs no decimals.
+MOST_WHOLE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,31 @@ def chart(places: Sequence[str], series: Sequence[Series]) -> Chart:
         [Mark(x(place), text) for place, text in enumerate(places) if place % thin == 0],
         [Mark(y(low + step * line), f"{low + step * line:g}") for line in range(int((high - low) // step) + 1)],
         WIDTH - NAMES,
+    )
+
+
+def curve(places: Sequence[str], values: Sequence[float], *, around: float) -> Chart:
+    """One long line that starts anywhere: lines across at round numbers, at least so much room around the values."""
+    middle = (max(values) + min(values)) / 2
+    low = min(min(values), middle - around / 2)
+    high = max(max(values), middle + around / 2)
+    step = next((step for step in STEPS if (high - low) / step <= MOST_LINES), STEPS[-1])
+    low, high = max(0.0, low // step * step), step * -(-high // step)
+
+    def x(place: int) -> float:
+        return round(LEFT + place * (WIDTH - LEFT - RIGHT) / max(1, len(values) - 1), 1)
+
+    def y(value: float) -> float:
+        return round(TOP + (high - value) * (HEIGHT - TOP - BOTTOM) / (high - low), 1)
+
+    dots = [(x(place), y(value)) for place, value in enumerate(values)]
+    points = " ".join(f"{across:g},{up:g}" for across, up in dots)
+    line = Series("", "curve", [round(value, 1) if around < MOST_WHOLE else round(value) for value in values])
+    thirds = sorted({0, (len(places) - 1) // 2, len(places) - 1})
+    return Chart(
+        [Drawn(line, points, dots[-1:], "", dots[-1][0] + 8, dots[-1][1] + 4)],
+        [Mark(x(place), places[place]) for place in thirds],
+        [Mark(y(low + step * number), f"{low + step * number:g}") for number in range(int((high - low) // step) + 1)],
     )
 
 

@@ -60,6 +60,11 @@ class Pair:
     points: Decimal
 
 
+def signed(points: Decimal) -> str:
+    """A change as people read it, to the cent."""
+    return f"{points:+.2f}".replace("-", "−")
+
+
 def k_factor(games: int) -> int:
     """How much one game counts for a player who has played so many."""
     return next((k for fewer_than, k in K_STEPS if games < fewer_than), K_SETTLED)

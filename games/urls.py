@@ -3,7 +3,21 @@
 from django.urls import path
 
 from games.api import doors as api
-from games.views import game, history, lobby, moderators, pace, quick, records, replay, reports, rooms, talk
+from games.views import (
+    game,
+    history,
+    ladders,
+    lobby,
+    moderators,
+    pace,
+    profiles,
+    quick,
+    records,
+    replay,
+    reports,
+    rooms,
+    talk,
+)
 
 app_name = "games"
 urlpatterns = [
@@ -27,6 +41,9 @@ urlpatterns = [
     path("games/<slug:code>/exchange/", game.exchange, name="exchange"),
     path("games/<slug:code>/record.json", api.record, name="record"),
     path("games/<slug:code>/story/", records.tell, name="story"),
+    path("games/<slug:code>/rating/", ladders.explained, name="rating"),
+    path("ladders/", ladders.ladders, name="ladders"),
+    path("people/<str:name>/", profiles.person, name="person"),
     path("history/", history.games, name="history"),
     path("data/", history.data, name="data"),
     path("data/<str:name>", api.dump, name="dump"),

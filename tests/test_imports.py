@@ -32,7 +32,7 @@ LEVELS: list[list[str]] = [
         "games.management",
         "games.bench",
     ],
-    ["games.lobby", "games.chat", "games.moderation", "games.forms", "games.history", "games.dumps"],
+    ["games.lobby", "games.chat", "games.moderation", "games.forms", "games.history", "games.dumps", "games.profiles"],
     ["games.quick", "games.stale"],
     ["games.pace"],
     ["games.rooms"],

@@ -1,14 +1,14 @@
 """The ladders: what finished ranked games make of their players' ratings.
 
 `rate` takes games in the order of their ends, `replay` takes one out again, `recount` proves the figures, `explain`
-says where they come from, `standings` says where people stand.
+says where they come from, `boards` says where people stand.
 """
 
+from .boards import board, standing, standings
 from .explain import Explanation, explain
 from .rate import ask_for_rating, rate_finished, rate_game, unrated
 from .recount import Recount, recount, recount_all
 from .replay import replay, replay_from, restore_game, void_game
-from .standings import board, standing, standings
 
 __all__ = [
     "Explanation",

@@ -6,7 +6,7 @@ from decimal import Decimal
 from games import rating
 from games.ladder.ledger import spans
 from games.models import Game, RatingEvent, Seat
-from games.rating import Standing
+from games.rating import Standing, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,10 @@ class Against:
     def percent(self) -> int:
         return int((self.expectation * 100).to_integral_value())
 
+    @property
+    def shown_points(self) -> str:
+        return signed(self.points)
+
 
 @dataclass(frozen=True, slots=True)
 class Explained:
@@ -37,6 +41,10 @@ class Explained:
     delta: Decimal
     k: int
     pairs: tuple[Against, ...]
+
+    @property
+    def shown_delta(self) -> str:
+        return signed(self.delta)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from games.models.play import Game
-from games.rating import PROVISIONAL_GAMES, START
+from games.rating import PROVISIONAL_GAMES, START, signed
 
 
 class Ladder(models.Model):
@@ -88,6 +88,10 @@ class Rating(models.Model):
     def __str__(self) -> str:
         return f"{self.user_id}: {self.rating}"
 
+    @property
+    def shown_gain(self) -> str:
+        return signed(self.season_gain)
+
 
 class RatingEvent(models.Model):
     """One line of the ledger: what one game did to one player, by one generation."""
@@ -120,3 +124,7 @@ class RatingEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id}/{self.player_id}: {self.delta}"
+
+    @property
+    def shown_delta(self) -> str:
+        return signed(self.delta)

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from games import archive, names, opening, showing, story
+from games import archive, ladder, names, opening, showing, story
 from games.models import Game
 
 
@@ -20,5 +20,13 @@ def tell(request: HttpRequest, code: str) -> HttpResponse:
         return redirect("games:game", code)
     told = story.tell_story(document, showing.names_of(opened))
     own = opened.seat_of(request.user.pk)
-    context = {"game": game, "opened": opened, "story": told, "own": own, "names": names, "record": document}
+    context = {
+        "game": game,
+        "opened": opened,
+        "story": told,
+        "own": own,
+        "names": names,
+        "record": document,
+        "rating": ladder.explain(game),
+    }
     return render(request, "games/story.html", context)

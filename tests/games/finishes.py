@@ -48,6 +48,7 @@ def finish(players: Sequence[User | None], *, places: Sequence[int] = (), pace: 
             place=place if game.reason != "void" else None,
             points=40 - place,
             conduct="finished",
+            ended=game.ended,
         )
         for number, (player, place, character) in enumerate(
             zip(players, places or range(1, len(players) + 1), terms.CHARACTERS, strict=False)

@@ -1,9 +1,10 @@
 """Where people stand: single ratings, and the boards of each ladder."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Literal, Self
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
@@ -16,6 +17,7 @@ from games.rating import PROVISIONAL_GAMES, Standing
 Board = Literal["all", "season"]
 ACTIVE_DAYS = 90
 PAGE = 50
+KEY = re.compile(r"(-?\d{1,5}\.\d\d)~(\d{1,18})", re.ASCII)
 
 
 def in_force() -> QuerySet[Rating]:
@@ -49,11 +51,8 @@ class Key:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        score, _, user_id = text.partition("~")
-        try:
-            return cls(Decimal(score).quantize(Decimal("0.01")), int(user_id))
-        except (InvalidOperation, ValueError):
-            return None
+        found = KEY.fullmatch(text)
+        return cls(Decimal(found[1]), int(found[2])) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,7 @@ class BoardPage:
     first: int
     next: Key | None
     own_place: int | None
+    own_key: Key | None
     total: int
 
 
@@ -79,7 +79,8 @@ def board(pace: str, kind: Board, now: datetime, after: Key | None, user_id: int
     rows = rows[:PAGE]
     last = Key(getattr(rows[-1], column), rows[-1].user_id) if more else None
     first = 1 if after is None else 1 + eligible.exclude(_behind(column, after.score, after.user_id)).count()
-    return BoardPage(rows, first, last, _own_place(eligible, column, user_id), eligible.count())
+    place, key = _own_place(eligible, column, user_id)
+    return BoardPage(rows, first, last, place, key, eligible.count())
 
 
 def _eligible(pace: str, kind: Board, now: datetime) -> QuerySet[Rating]:
@@ -97,8 +98,10 @@ def _behind(column: str, score: Decimal, user_id: int) -> Q:
     return Q(**{f"{column}__lt": score}) | Q(**{column: score, "user__gt": user_id})
 
 
-def _own_place(eligible: QuerySet[Rating], column: str, user_id: int | None) -> int | None:
+def _own_place(eligible: QuerySet[Rating], column: str, user_id: int | None) -> tuple[int | None, Key | None]:
+    """Somebody's place on a board, and where a page begins that they are the first on."""
     own = eligible.filter(user=user_id).values_list(column, flat=True).first() if user_id else None
     if own is None or user_id is None:
-        return None
-    return 1 + eligible.exclude(_behind(column, own, user_id)).exclude(user=user_id).count()
+        return None, None
+    ahead = eligible.exclude(_behind(column, own, user_id)).exclude(user=user_id)
+    return 1 + ahead.count(), Key(own, user_id - 1)

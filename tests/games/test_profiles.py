@@ -1,0 +1,185 @@
+"""Players' pages and boards: the ledger's figures in a fixed number of questions, and private things stay private."""
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import closing
+from accounts.models import User
+from games import archive, ladder, profiles
+from games.ladder.boards import Key
+from games.models import Game, Seat
+from tests.games.finished import finished
+from tests.games.finishes import finish, people
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+@pytest.fixture
+def cast() -> list[User]:
+    return people("Alice", "Bob", "Charlie", "Dora")
+
+
+def signed_in(person: User) -> Client:
+    client = Client()
+    client.force_login(person, settings.AUTHENTICATION_BACKENDS[0])
+    return client
+
+
+def play(players: list[User], count: int = 12, pace: str = "live") -> list[Game]:
+    games = [finish(players, pace=pace, ended=timezone.now()) for _ in range(count)]
+    ladder.rate_finished()
+    return games
+
+
+def text(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def test_a_page_shows_ratings_wins_opponents_and_recent_games(client: Client, cast: list[User]) -> None:
+    games = play(cast[:3])
+    page = text(client, "/people/Alice/")
+    assert f"<b>{ladder.standing(cast[0].pk, 'live')}</b>" in page
+    assert "No rated game yet." in page  # relaxed
+    for name in ("Bob", "Charlie"):
+        assert f'<a href="/people/{name}/">{name}</a>' in page
+    assert f"/games/{games[-1].code}/story/" in page
+    found = profiles.profile(cast[0], None)
+    assert [(one.user.name, one.games, one.ahead, one.behind) for one in found.opponents] == [
+        ("Bob", 12, 12, 0),
+        ("Charlie", 12, 12, 0),
+    ]
+    assert (found.totals.games, found.totals.won, found.totals.most_points) == (12, 12, 39)
+    assert [win.opponent.name for win in found.best_wins] == ["Bob"] * 5 or len(found.best_wins) == 5
+    assert profiles.profile(cast[2], None).best_wins == []
+
+
+def test_the_chart_stands_beside_its_figures_in_a_table(client: Client, cast: list[User]) -> None:
+    play(cast, 3)
+    page = text(client, "/people/Dora/")
+    assert page.count('<svg class="chart"') == 1
+    table = page[page.index("The rating after each game") :]
+    line = profiles.profile(cast[3], None).ladders[0]
+    for event in line.events:
+        assert f'<td class="number">{event.shown_delta}</td><td class="number">{event.after:.0f}</td>' in table
+    assert line.chart is not None
+    assert len(line.chart.lines[0].points.split()) == 4
+
+
+def test_what_the_searches_tell_comes_from_the_archived_games(client: Client, cast: list[User]) -> None:
+    assert "Favourite plan" not in text(client, "/people/Alice/")
+    for name, ago in (("fr-2", 3), ("es-3", 2)):
+        archive.archive(finished(name, cast[:2], ago=timedelta(days=ago)).pk)
+    page = text(client, "/people/Alice/")
+    assert "Favourite plan" in page
+    assert "Tiles stashed a minute" in page
+    found = profiles.profile(cast[0], None)
+    assert len(found.searches.speeds) == 2
+    assert all(5 < speed < 200 for _, speed in found.searches.speeds)
+
+
+def test_conduct_is_shown_to_its_owner_only(cast: list[User]) -> None:
+    game = play(cast[:2], 1)[0]
+    Seat.objects.filter(game=game, user=cast[1]).update(conduct="left")
+    own = text(signed_in(cast[1]), "/people/Bob/")
+    assert "Your conduct" in own
+    assert "<dt>Left the game</dt><dd>1</dd>" in own
+    for other in (Client(), signed_in(cast[0])):
+        assert "conduct" not in text(other, "/people/Bob/").replace("Only you", "")
+
+
+def test_a_games_address_that_is_not_listed_is_on_nobody_elses_page(cast: list[User]) -> None:
+    game = play(cast[:2], 1)[0]
+    Game.objects.filter(pk=game.pk).update(listed=False)
+    assert game.code not in text(Client(), "/people/Alice/")
+    assert game.code not in text(signed_in(cast[1]), "/people/Alice/")
+    assert game.code in text(signed_in(cast[0]), "/people/Alice/")
+
+
+def test_a_deleted_person_is_a_pseudonym_everywhere_at_once(client: Client, cast: list[User]) -> None:
+    play(cast[:2])
+    closing.delete(cast[1])
+    cast[1].refresh_from_db()
+    assert client.get("/people/Bob/").status_code == 404
+    assert "Bob" not in text(client, "/people/Alice/")
+    assert cast[1].name in text(client, "/people/Alice/")
+    assert cast[1].name in text(client, f"/people/{cast[1].name}/")
+    assert "Bob" not in text(client, "/ladders/")
+
+
+def test_guests_have_no_page_and_any_spelling_finds_the_right_one(client: Client, cast: list[User]) -> None:
+    guest = User.objects.create_guest()
+    for name in (guest.name, "Nobody"):
+        assert client.get(f"/people/{name}/").status_code == 404
+    assert client.get("/people/aLICE/")["Location"] == "/people/Alice/"
+
+
+def test_boards_show_places_own_place_and_nothing_of_newcomers(cast: list[User]) -> None:
+    play(cast[:3])
+    play([cast[3], cast[2]], 3)
+    page = text(signed_in(cast[1]), "/ladders/")
+    names = re.findall(r'<th scope="row"><a href="/people/([^/]+)/">', page)
+    assert names == ["Alice", "Bob", "Charlie"]
+    assert "You are number 2 of 3." in page
+    there = ladder.board("live", "all", timezone.now(), page_from(page), None)
+    assert [row.user.name for row in there.rows] == names[1:]
+    assert "Nobody is on this board yet." in text(Client(), "/ladders/?pace=relaxed&board=season")
+
+
+def page_from(page: str) -> Key | None:
+    """Where the link to one's own place leads."""
+    return Key.read(re.findall(r"after=([^\"]+)\">Go there", page)[0])
+
+
+@pytest.mark.parametrize("query", ["pace=fast", "board=week", "after=x", "after=1~y", "after=NaN~1", "after="])
+def test_a_board_that_does_not_exist_is_not_found(client: Client, query: str) -> None:
+    assert client.get(f"/ladders/?{query}").status_code == 404
+
+
+def test_a_games_page_explains_the_ratings_pair_by_pair(client: Client, cast: list[User]) -> None:
+    game = finished("fr-2", cast[:2])
+    Game.objects.filter(pk=game.pk).update(ranked=True, finish_seq=1)
+    assert "The new ratings follow in a moment." in text(client, f"/games/{game.code}/story/")
+    Game.objects.filter(pk=game.pk).update(rated="rated", finish_seq=None)
+    other = play(cast, 1)[0]
+    page = text(client, f"/games/{other.code}/rating/")
+    assert "1500? → <b>1545?</b>" in page
+    assert '<span class="badge good">+45.00</span>' in page
+    assert page.count('<td class="number">50 %</td>') == 12
+    assert page.count('<td class="number">+15.00</td>') == 6
+    ladder.void_game(other.pk, None)
+    assert "This game was taken out of the ratings." in text(client, f"/games/{other.code}/rating/")
+    casual = finish(cast[:2], ranked=False, finish_seq=None)
+    assert text(client, f"/games/{casual.code}/rating/").strip() == ""
+
+
+def test_pages_ask_the_database_equally_often_however_much_there_is(client: Client, cast: list[User]) -> None:
+    counts: list[list[int]] = []
+    for count in (2, 12):
+        play(cast, count)
+        counts.append([])
+        for address in ("/people/Alice/", "/ladders/", "/ladders/?board=season"):
+            with CaptureQueriesContext(
+                connection,
+            ) as asked:
+                client.get(address)
+            counts[-1].append(len(asked))
+    assert counts[0] == counts[1]
+    assert max(counts[0]) <= 20
+
+
+def test_a_rating_is_shown_with_a_doubt_while_it_is_young(client: Client, cast: list[User]) -> None:
+    play(cast[:2], 9)
+    assert "?</b>" in text(client, "/people/Alice/")
+    play(cast[:2], 1)
+    assert "?</b>" not in text(client, "/people/Alice/")
+    assert ladder.standing(cast[0].pk, "live").rating > Decimal(1600)
