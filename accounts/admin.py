@@ -60,6 +60,7 @@ class UserAdmin(AdminOfUser):
     search_help_text = "The beginning of a name."
     ordering = ("-pk",)
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     paginator = NearPages
     list_per_page = 50
     inlines = (TraceInline,)

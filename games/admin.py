@@ -42,6 +42,8 @@ class ReadOnly(AnyAdmin):
     """For whoever looks after the site; nothing is added, changed or deleted."""
 
     show_full_result_count = False
+    # Counts beside filters would count whole tables.
+    show_facets = admin.ShowFacets.NEVER
     paginator = NearPages
     list_per_page = 50
     ordering = ("-pk",)
@@ -104,7 +106,7 @@ class SeatInline(SeatsOfGame):
 class GameAdmin(ReadOnly):
     """Games with their state, who plays, when they last gave a sign of life, and the ways to look and to act."""
 
-    list_display = ("code", "state", "players", "pace", "ranked", "rulebook", "created", "sign_of_life", "ways")
+    list_display = ("code", "ways", "state", "players", "sign_of_life", "pace", "ranked", "created")
     list_filter = ("pace", "ranked", ("ended", admin.EmptyFieldListFilter))
     search_fields = ("code",)
     search_help_text = _("A game's address, or the beginning of a player's name.")
@@ -172,7 +174,7 @@ class RoomSeatInline(SeatsOfRoom):
 class RoomAdmin(ReadOnly):
     """Rooms with who sits there and when anything last happened; many stale ones are closed at once, after a look."""
 
-    list_display = ("code", "owner", "people", "pace", "ranked", "public", "touched", "closed", "why_closed", "ways")
+    list_display = ("code", "ways", "owner", "people", "touched", "pace", "ranked", "public", "closed", "why_closed")
     list_filter = ("pace", "ranked", "public", ("closed", admin.EmptyFieldListFilter))
     list_select_related = ("owner",)
     search_fields = ("code",)

@@ -1,0 +1,246 @@
+"""Moderation in a real Chromium: from a report in a running game to the appeal; a suspension in a race."""
+
+import asyncio
+import time
+
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from asgiref.sync import sync_to_async
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from playwright.async_api import Page, expect
+
+from accounts.models import User
+from games import gauges, ladder, rooms
+from games.models import Act, Game, Ladder, Rating, Reason, Report
+from games.moderation import acts, reports
+from games.moderation.acts import Why
+from games.moderation.reports import Moment
+from games.rating import START
+from tests.browser import staged
+from tests.browser.conftest import OpenPage
+from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+from tests.games.finished import finished
+from tests.games.night_watch import SECRET, moderator, somebody
+
+PHONE = {"width": 360, "height": 640}
+
+
+async def cast(*names: str) -> list[User]:
+    return [await sync_to_async(somebody)(name) for name in names]
+
+
+async def watch_of_the_night(name: str) -> User:
+    return await sync_to_async(moderator)(name)
+
+
+async def at(page: Page, game: Game) -> None:
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+
+
+async def looked_at(page: Page, name: str) -> None:
+    """Pictures, and nothing that bars or overflows."""
+    await shot(page, name)
+    await assert_no_barriers(page)
+    before = page.viewport_size
+    await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    await assert_fits(page)
+    if before:
+        await page.set_viewport_size(before)
+
+
+async def code_now() -> str:
+    """What the moderator's app shows; one that is good for some seconds more."""
+    if time.time() % 30 > 25:
+        await asyncio.sleep(30.1 - time.time() % 30)
+    return format_hotp_value(hotp_value(SECRET, int(time.time()) // 30))
+
+
+async def test_from_a_report_in_a_running_game_to_the_appeal(open_page: OpenPage) -> None:
+    irma, max_ = await cast("Irma Vep", "Max")
+    juve, lupin = await watch_of_the_night("Juve"), await watch_of_the_night("Lupin")
+    game = await staged.staged([irma, max_], staged.searching, bots=1)
+    hers, his = await open_page(person=irma), await open_page(person=max_)
+    await at(hers, game)
+    await at(his, game)
+
+    # He says something, she hears it without reloading and reports it.
+    await his.get_by_label("Chat", exact=True).click()
+    await his.get_by_label("Say something").fill("You are a fool")
+    await his.get_by_role("button", name="Say", exact=True).click()
+    await hers.get_by_label("Chat", exact=True).click()
+    await expect(hers.locator(".said")).to_contain_text("You are a fool")
+    await assert_no_barriers(hers)
+    await shot(hers, "chat")
+    await hers.get_by_label("Report what Max said").click()
+    await hers.get_by_label("Insults or hate").check()
+    await hers.get_by_role("dialog").get_by_role("button", name="Report").click()
+    await expect(hers.get_by_role("dialog")).to_contain_text("Thank you")
+    report = await Report.objects.aget()
+    assert (report.said, report.game_id) == ("You are a fool", game.pk)
+    assert report.seq
+    await hers.keyboard.press("Escape")
+
+    # A moderator takes the case; another sees so.
+    watch, other = await open_page(person=juve), await open_page(person=lupin)
+    await other.goto("/moderation/")
+    await watch.goto("/moderation/")
+    await looked_at(watch, "moderation-queue")
+    await watch.get_by_role("link", name="Max").click()
+    await watch.get_by_role("button", name="Work on this").click()
+    await expect(other.get_by_role("table")).to_contain_text("Juve", timeout=6_000)
+    await expect(watch.locator("blockquote")).to_contain_text("You are a fool")
+    await looked_at(watch, "moderation-case")
+    await watch.get_by_label("Act", exact=True).select_option("mute")
+    await watch.get_by_label("To the person").fill("Not in this tone.")
+    await watch.get_by_role("button", name="Do it").click()
+    await expect(watch.locator("#messages")).to_contain_text("written down")
+
+    # The game ends as void: both pages say so.
+    await watch.get_by_role("link", name="Act on this game").click()
+    await looked_at(watch, "moderation-game")
+    await watch.get_by_label("Act", exact=True).select_option("end_game")
+    await watch.get_by_role("button", name="Do it").click()
+    for page in (hers, his):
+        await expect(page.get_by_role("heading", name="This game does not count")).to_be_visible()
+    await watch.go_back()
+    await watch.goto(f"/moderation/cases/{report.case_id}/")
+    await watch.get_by_label("What came of it").select_option("acted")
+    await watch.get_by_role("button", name="Decide").click()
+    await expect(watch.get_by_text("Nothing waits")).to_be_visible()
+
+    # Letters: she hears that it was decided; he reads why, and appeals.
+    await hers.goto("/letters/")
+    await expect(hers.get_by_role("main")).to_contain_text("Your report has been looked at")
+    await his.goto("/letters/")
+    await expect(his.get_by_role("main")).to_contain_text("Not in this tone.")
+    await looked_at(his, "letters")
+    await his.get_by_role("link", name="Appeal").click()
+    await his.get_by_label("Why this was not right").fill("We are old friends.")
+    await his.get_by_role("button", name="Appeal").click()
+
+    # Not the one who acted, but another one decides.
+    await watch.goto("/moderation/appeals/")
+    await expect(watch.get_by_role("main")).to_contain_text("Another moderator decides")
+    await other.goto("/moderation/appeals/")
+    await looked_at(other, "moderation-appeals")
+    await other.get_by_label("Your answer").fill("So it was.")
+    await other.get_by_role("button", name="Grant").click()
+    await expect(other.get_by_text("Nothing waits")).to_be_visible()
+    await max_.arefresh_from_db()
+    assert not max_.is_muted
+    await his.goto("/letters/")
+    await expect(his.get_by_role("main")).to_contain_text("So it was.")
+    await other.goto("/moderation/acts/")
+    await expect(other.get_by_role("table")).to_contain_text("Act undone: Muted")
+    await looked_at(other, "moderation-log")
+    what = [act.what async for act in Act.objects.order_by("pk")]
+    assert what == ["mute", "end_game", "decide", "undo"]
+
+
+async def test_a_ranked_game_that_is_voided_gives_everybody_their_ratings_back(open_page: OpenPage) -> None:
+    people = await cast("Irma Vep", "Max", "Fandor")
+    game = await sync_to_async(finished)("fr-3-ranked", people)
+    await sync_to_async(ladder.rate_finished)()
+    office = await open_page(person=await watch_of_the_night("Juve"))
+    await office.goto(f"/moderation/games/{game.code}/")
+    await office.get_by_label("Act", exact=True).select_option("void_game")
+    await office.get_by_label("Reason").select_option("collusion")
+    await office.get_by_role("button", name="Do it").click()
+    await expect(office.locator("#messages")).to_contain_text("written down")
+    assert await sync_to_async(ladder.replay)() == 1
+    current = (await Ladder.objects.aget(pace="live")).generation
+    assert {row.rating async for row in Rating.objects.filter(generation=current)} <= {START}
+    page = await open_page(person=people[0])
+    await page.goto("/letters/")
+    await expect(page.get_by_role("main")).to_contain_text("does not count for the ratings any more")
+
+
+async def test_a_suspension_ends_one_race_within_a_second_while_the_others_play_on(
+    open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect("WebSocket")
+    irma, max_, fandor = await cast("Irma Vep", "Max", "Fandor")
+    # As the site itself keeps passwords: he signs in there later.
+    max_.password = Argon2PasswordHasher().encode("ten black gloves", "some salt of ours")
+    await max_.asave(update_fields=["password"])
+    juve = await watch_of_the_night("Juve")
+    game = await staged.staged([irma, max_, fandor], staged.searching, bots=0)
+    pages = [await open_page(person=person) for person in (irma, max_, fandor)]
+    for page in pages:
+        await at(page, game)
+    office = await open_page(person=juve)
+    await office.goto(f"/moderation/people/{max_.pk}/")
+    await office.get_by_label("Act", exact=True).select_option("suspend")
+    await office.get_by_label("Reason").select_option("threat")
+    await office.get_by_role("button", name="Do it").click()
+    # A stolen session is not enough: the code is asked for again.
+    await office.get_by_label("Code").fill(await code_now())
+    closed = asyncio.create_task(pages[1].wait_for_function("() => document.body.dataset.line !== 'open'", polling=20))
+    await office.get_by_role("button", name="Go on").click()
+    await expect(office.locator("#messages")).to_contain_text("written down")
+    done = time.monotonic()
+    await closed
+    assert time.monotonic() - done < 1.5
+    await looked_at(office, "moderation-person")
+
+    await expect(pages[0].locator("#others")).to_contain_text("has left")
+    tile = pages[0].locator("#tiles .tile.garage.down").first
+    await tile.click()
+    await expect(pages[2].locator("#tiles .tile.hand")).not_to_have_count(0)
+    await pages[1].goto("/letters/")
+    await expect(pages[1]).to_have_url("/account/sign-in/?next=/letters/")
+    await pages[1].get_by_label("Name or mail address").fill("Max")
+    await pages[1].get_by_label("Password").fill("ten black gloves")
+    await pages[1].get_by_role("button", name="Sign in", exact=True).click()
+    await pages[1].get_by_role("link", name="Why, and how to appeal").click()
+    await expect(pages[1].get_by_role("main")).to_contain_text("Threats")
+
+
+async def test_a_room_that_is_closed_is_seen_so_by_who_sits_in_it(open_page: OpenPage) -> None:
+    irma, max_ = await cast("Irma Vep", "Max")
+    room = await sync_to_async(rooms.open_room)(irma, size=3)
+    await sync_to_async(rooms.sit)(room, max_)
+    page, office = await open_page(person=max_), await open_page(person=await watch_of_the_night("Juve"))
+    await page.goto(f"/rooms/{room.code}/")
+    await expect(page.get_by_role("main")).to_contain_text("Irma Vep")
+    await office.goto(f"/moderation/rooms/{room.code}/")
+    await looked_at(office, "moderation-room")
+    await office.get_by_label("Act", exact=True).select_option("close_room")
+    await office.get_by_role("button", name="Do it").click()
+    await expect(office.locator("#messages")).to_contain_text("written down")
+    await expect(page.get_by_role("main")).to_contain_text("Staff has closed it.", timeout=3_000)
+    await shot(page, "room-closed-by-staff")
+
+
+async def test_the_administration_and_its_figures_are_fit_to_be_looked_at(open_page: OpenPage, watch: Watch) -> None:
+    # Django's own pages bring styles of their own, which our policy lets be.
+    irma, max_ = await cast("Irma Vep", "Max")
+    game = await staged.staged([irma, max_], staged.searching, bots=1)
+    await sync_to_async(reports.file_report)(irma, max_, Reason.THREAT, "He is mean.", Moment(game))
+    nick = await sync_to_async(moderator)("Nick", administrator=True)
+    await sync_to_async(acts.warn)(nick, max_, Why(Reason.INSULT, "Calm down."))
+    await sync_to_async(rooms.open_room)(irma)
+    page = await open_page(person=nick)
+    for name in ("game", "room", "case", "act"):
+        await page.goto(f"/admin/games/{name}/")
+        await expect(page.locator("#result_list tbody tr")).to_have_count(1)
+        await shot(page, f"admin-{name}")
+    for _ in range(40):
+        await sync_to_async(gauges.take)()
+    await page.goto("/moderation/figures/")
+    await expect(page.get_by_role("heading", name="Moves a second")).to_be_visible()
+    await looked_at(page, "moderation-figures")
+    before = await page.locator(".course").first.get_attribute("points")
+    await sync_to_async(gauges.take)()
+    await expect(page.locator(".course").first).not_to_have_attribute("points", before or "", timeout=8_000)
+
+
+async def test_a_full_queue_is_read_at_a_glance(open_page: OpenPage) -> None:
+    irma, *others = await cast("Irma Vep", "Max", "Fandor", "Satanas", "Moreno")
+    for person, reason in zip(others, (Reason.THREAT, Reason.CHEATING, Reason.STALLING, Reason.NAME), strict=True):
+        await sync_to_async(reports.file_report)(irma, person, reason, "", Moment())
+    page = await open_page(person=await watch_of_the_night("Juve"))
+    await page.goto("/moderation/")
+    names = await page.locator("tbody th").all_inner_texts()
+    assert names == ["Max", "Fandor", "Moreno", "Satanas"]
+    await looked_at(page, "moderation-full-queue")
