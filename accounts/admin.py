@@ -69,7 +69,7 @@ class UserAdmin(AdminOfUser):
 
     @admin.display(description="")
     def ways(self, user: User) -> SafeString:
-        return format_html('<a href="{}">{}</a>', reverse("games:person", args=[user.pk]), _("act"))
+        return format_html('<a href="{}">{}</a>', reverse("games:moderated_person", args=[user.pk]), _("act"))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str

@@ -187,7 +187,7 @@ def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Cas
         form.add_error(None, refused)
         return None
     messages.success(request, gettext("Done, and written down."))
-    return redirect("games:case", within.pk) if within else redirect("games:person", about.pk)
+    return redirect("games:case", within.pk) if within else redirect("games:moderated_person", about.pk)
 
 
 @moderators_only
@@ -271,7 +271,7 @@ def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
             messages.success(request, gettext("Done, and written down."))
         if said["case"]:
             return redirect("games:case", said["case"].pk)
-    return redirect("games:person", message.author_id)
+    return redirect("games:moderated_person", message.author_id)
 
 
 @require_safe
@@ -299,7 +299,7 @@ def undo(request: HttpRequest, me: User, pk: int) -> HttpResponse:
         say_why(request, refused)
     else:
         messages.success(request, gettext("Undone, and written down."))
-    return redirect("games:person", found.person_id) if found.person_id else redirect("games:acts")
+    return redirect("games:moderated_person", found.person_id) if found.person_id else redirect("games:acts")
 
 
 @require_safe
