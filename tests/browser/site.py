@@ -4,10 +4,12 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from midnight import stack
 
@@ -50,15 +52,21 @@ class Site:
     def spawn(self) -> None:
         """Begin to serve; whoever connects before it is ready waits."""
         command = [sys.executable, ROOT / "manage.py", "web", "--fd", str(self.socket.fileno())]
-        with self.log.open("ab") as log:
-            self.process = stack.child(
-                command,
-                env=self.environment,
-                cwd=ROOT,
-                pass_fds=[self.socket.fileno()],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        self.process = stack.child(
+            command,
+            env=self.environment,
+            cwd=ROOT,
+            pass_fds=[self.socket.fileno()],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        # We keep its log for it: a process that may write no more files must not fail of that.
+        threading.Thread(target=self._keep_log, args=(self.process.stdout,), daemon=True).start()
+
+    def _keep_log(self, said: IO[bytes]) -> None:
+        with self.log.open("ab", buffering=0) as log, said:
+            for line in said:
+                log.write(line)
 
     def answers(self) -> bool:
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,17 +47,46 @@ def nothing_unforeseen() -> Iterator[None]:
         assert "Traceback" not in said, said
 
 
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture(scope="session")
-def web(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
+def first_web(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
     with running_site(FOLDER, database_address(), f"unix://{VALKEY}") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def other_web(web: Site) -> Iterator[Site]:
+def second_web(first_web: Site) -> Iterator[Site]:
+    with running_site(FOLDER, database_address(), f"unix://{VALKEY}") as running:
+        yield running
+
+
+@pytest.fixture
+def web(first_web: Site, request: pytest.FixtureRequest) -> Iterator[Site]:
+    yield first_web
+    renew_after_failure(first_web, request)
+
+
+@pytest.fixture
+def other_web(second_web: Site, request: pytest.FixtureRequest) -> Iterator[Site]:
     """A second web process on the same database."""
-    with running_site(FOLDER, database_address(), f"unix://{VALKEY}") as running:
-        yield running
+    yield second_web
+    renew_after_failure(second_web, request)
+
+
+def renew_after_failure(site: Site, request: pytest.FixtureRequest) -> None:
+    """Whatever a test that failed did to a web process, the next one does not fail of it."""
+    if request.node.stash.get(FAILED, False):
+        site.stop()
+        site.start()
 
 
 @dataclass

@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from tests.browser.site import Site
-from tests.settings import FOLDER, ON_POSTGRES
+from tests.settings import ON_POSTGRES
 from tests.table.conftest import Match, NewMatch, database_address, same_as_reload
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
@@ -63,7 +63,7 @@ async def read_only(web: Site) -> AsyncIterator[None]:
 
 async def locked() -> None:
     """Somebody else writes for a while."""
-    with closing(sqlite3.connect(FOLDER / "test.sqlite3", isolation_level=None)) as other:
+    with closing(sqlite3.connect(settings.DATABASES["default"]["NAME"], isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         await asyncio.sleep(1)
         other.execute("ROLLBACK")
