@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import random
 import sys
 import time
@@ -14,6 +15,9 @@ from midnight.bench.wire import Wire
 
 # What a player lifts: tiles that need no key.
 OPEN_PLACE = "garage"
+# What is not answered after so long is lost.
+ANSWER_SECONDS = 10
+BEAT_PARTS = 50
 
 
 @dataclass
@@ -23,7 +27,9 @@ class Figures:
     frames: int = 0
     sent: dict[bytes, float] = field(default_factory=dict)
     to_last_page: list[float] = field(default_factory=list)
-    counting: bool = False
+    # What was sent between these two moments counts.
+    begun: float = math.inf
+    ended: float = math.inf
 
 
 class Player:
@@ -31,7 +37,8 @@ class Player:
 
     def __init__(self, room: "Room", seat: int, rate: float, figures: Figures) -> None:
         self.room, self.seat, self.rate, self.figures = room, seat, rate, figures
-        self.random = random.Random(seat)
+        # Players differ in every room, or all rooms would act at the same moments.
+        self.random = random.Random(f"{room.number} {seat}")
         self.said = 0
         self.tried = 0
         self.in_hand: int | None = None
@@ -57,7 +64,7 @@ class Player:
         self.said += 1
         self.waiting = True
         mark = self.command_id = b"b%d-%d" % (self.seat, self.said)
-        if self.figures.counting:
+        if self.acting:
             self.figures.sent[b"%d:%s" % (self.room.number, mark)] = time.perf_counter()
         self.wire.say(b'{"do":%s,"id":"%s"}' % (word, mark))
 
@@ -152,7 +159,7 @@ class Room:
 
     def settle(self, mark: bytes, now: float) -> None:
         sent = self.figures.sent.pop(b"%d:%s" % (self.number, mark), None)
-        if sent:
+        if sent and self.figures.begun <= sent < self.figures.ended:
             self.figures.to_last_page.append(now - sent)
 
 
@@ -160,6 +167,8 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
     figures = Figures()
     rate = plan["rate"]
     rooms = [Room(number, len(game["cookies"]), rate, figures) for number, game in enumerate(plan["games"])]
+    players: list[Player] = []
+    tasks = [asyncio.create_task(beats(players))]
     for room, game in zip(rooms, plan["games"], strict=True):
         await asyncio.gather(
             *(
@@ -167,10 +176,11 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
                 for player, cookie in zip(room.players, game["cookies"], strict=True)
             )
         )
-    players = [player for room in rooms for player in room.players]
+        players += room.players
     await asyncio.wait_for(asyncio.gather(*(player.playing for player in players)), 60)
-    say({"playing": len(players)})
-    tasks = [asyncio.create_task(beats(players))]
+    say({"quiet": time.time()})
+    await asyncio.sleep(plan["quiet"])
+    say({"quiet_end": time.time()})
     if rate:
         tasks += [asyncio.create_task(player.play_at_own_pace()) for player in players]
     else:
@@ -178,17 +188,20 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
             player.act()
     await asyncio.sleep(plan["warm_up"])
     figures.accepted = figures.refused = figures.frames = 0
-    figures.counting = True
     say({"begin": time.time()})
-    begun = time.perf_counter()
+    figures.begun = time.perf_counter()
     await asyncio.sleep(plan["seconds"])
-    took = time.perf_counter() - begun
-    figures.counting = False
-    done = {"seconds": took, "accepted": figures.accepted, "refused": figures.refused, "frames": figures.frames}
+    figures.ended = time.perf_counter()
+    done = {
+        "seconds": figures.ended - figures.begun,
+        "accepted": figures.accepted,
+        "refused": figures.refused,
+        "frames": figures.frames,
+    }
     say({"end": time.time()})
     for room in rooms:
         room.running = False
-    await asyncio.sleep(1)
+    await answered(players)
     heads = [{player.head for player in room.players} for room in rooms]
     latencies = sorted(figures.to_last_page)
     for task in tasks:
@@ -196,11 +209,20 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
     for player in players:
         player.wire.close()
     return done | {
-        "lost": len(figures.sent) - sum(player.waiting for player in players),
+        "lost": len(figures.sent),
         "rooms_apart": sum(len(seen) > 1 for seen in heads),
         "p50_ms": round(latencies[len(latencies) // 2] * 1000, 2) if latencies else None,
         "p99_ms": round(latencies[int(len(latencies) * 0.99)] * 1000, 2) if latencies else None,
     }
+
+
+async def answered(players: list[Player]) -> None:
+    """Whoever waits for an answer gets it, and what the others hear of it has a moment to arrive."""
+    for _ in range(ANSWER_SECONDS * 20):
+        if not any(player.waiting for player in players):
+            break
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(1)
 
 
 def say(line: dict[str, Any]) -> None:
@@ -210,10 +232,12 @@ def say(line: dict[str, Any]) -> None:
 
 
 async def beats(players: list[Player]) -> None:
+    """Every page every two and a half seconds, not all at once."""
     while True:
-        for player in players:
-            player.beat()
-            await asyncio.sleep(2.5 / len(players))
+        for part in range(BEAT_PARTS):
+            for player in players[part::BEAT_PARTS]:
+                player.beat()
+            await asyncio.sleep(2.5 / BEAT_PARTS)
 
 
 if __name__ == "__main__":

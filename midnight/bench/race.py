@@ -32,8 +32,9 @@ AIMS = {
     "open_p99_ms": Aim("open loop: send to the last player's page, p99, in ms", most=50),
     "lost": Aim("commands without an answer", most=0),
     "rooms_apart": Aim("rooms whose pages do not agree at the end", most=0),
-    "few_tables_cpu_us": Aim("few tables, the same commands a second: CPU a command, in µs"),
-    "many_tables_cpu_us": Aim("many tables, the same commands a second: CPU a command, in µs"),
+    "few_tables_cpu_us": Aim("ten tables: CPU a command beyond that of silence, in µs"),
+    "many_tables_cpu_us": Aim("many tables, as many commands: the same, in µs"),
+    "many_tables_quiet_share": Aim("many tables in silence, all pages open: share of a processor"),
     "idle_table_kib": Aim("memory of an idle table, in KiB", most=100),
 }
 
@@ -48,7 +49,13 @@ class Load:
     rooms: int
     rate: float
     seconds: float
-    warm_up: float = 2.0
+    # Before that, so long nobody does anything: what pages and tables cost without commands is not the commands' cost.
+    quiet: float = 0.0
+
+    @property
+    def warm_up(self) -> float:
+        """Until everybody has begun."""
+        return 2.0 + (1 / self.rate if self.rate else 0)
 
 
 class Web:
@@ -118,7 +125,14 @@ def games(rooms: int) -> list[dict[str, Any]]:
 
 def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the crowd saw, and what it cost the web process."""
-    plan = {"port": web.port, "rate": load.rate, "seconds": load.seconds, "warm_up": load.warm_up, "games": made}
+    plan = {
+        "port": web.port,
+        "rate": load.rate,
+        "seconds": load.seconds,
+        "quiet": load.quiet,
+        "warm_up": load.warm_up,
+        "games": made,
+    }
     with subprocess.Popen(
         [sys.executable, "-m", "midnight.bench.crowd"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as crowd:
@@ -126,17 +140,18 @@ def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str
         assert crowd.stdout is not None
         crowd.stdin.write(json.dumps(plan).encode())
         crowd.stdin.close()
-        _line(crowd.stdout)
-        _line(crowd.stdout)
-        cpu = web.cpu_seconds()
-        _line(crowd.stdout)
-        cpu = web.cpu_seconds() - cpu
+        quiet = _cpu_between_lines(web, crowd.stdout)
+        cpu = _cpu_between_lines(web, crowd.stdout)
         figures = _line(crowd.stdout)
     accepted = figures["accepted"]
+    # Of a moment of silence too short to be measured nothing is known.
+    quiet = quiet / load.quiet if load.quiet else 0.0
+    cpu -= quiet * figures["seconds"]
     answer = {
         "commands_per_second": round(accepted / figures["seconds"]),
         "cpu_us": round(cpu / accepted * 1e6, 1),
         "cpu_share": round(cpu / figures["seconds"], 2),
+        "quiet_cpu_share": round(quiet, 3),
         **{name: figures[name] for name in ("p50_ms", "p99_ms", "refused", "lost", "rooms_apart")},
     }
     sys.stderr.write(f"{load}: {answer}\n")
@@ -157,6 +172,14 @@ def idle_table_bytes(web: Web, number: int) -> float:
             raise RuntimeError("The web process did not take up the games that nobody kept.")
         time.sleep(0.2)
     return (web.memory_bytes() - before) / number
+
+
+def _cpu_between_lines(web: Web, stream: IO[bytes]) -> float:
+    """The web process's CPU seconds between the next two lines."""
+    _line(stream)
+    begun = web.cpu_seconds()
+    _line(stream)
+    return web.cpu_seconds() - begun
 
 
 def _line(stream: IO[bytes]) -> dict[str, Any]:
@@ -223,9 +246,9 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
         opened = under_load(web, Load(open_rooms, 3, seconds), games(open_rooms))
     commands = 1_200
     with running_web(SITE, folder) as web:
-        few = under_load(web, Load(10, commands / 10 / SEATS, seconds), games(10))
+        few = under_load(web, Load(10, commands / 10 / SEATS, seconds, quiet=seconds / 2), games(10))
     with running_web(SITE, folder) as web:
-        tables = under_load(web, Load(many, commands / many / SEATS, seconds), games(many))
+        tables = under_load(web, Load(many, commands / many / SEATS, seconds, quiet=seconds / 2), games(many))
     with running_web(SITE, folder) as web:
         under_load(web, Load(1, 1, 1), games(1))
         idle = idle_table_bytes(web, many)
@@ -241,6 +264,7 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
         "rooms_apart": sum(part["rooms_apart"] for part in (closed, opened, few, tables)),
         "few_tables_cpu_us": few["cpu_us"],
         "many_tables_cpu_us": tables["cpu_us"],
+        "many_tables_quiet_share": tables["quiet_cpu_share"],
         "idle_table_kib": round(idle / 1024, 1),
     }
 
