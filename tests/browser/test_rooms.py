@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.async_api import Page, expect
 
 from accounts.models import User
-from games import quick, rooms
+from games import pace, quick, rooms
 from games.models import Game, Room, Waiting
 from tests.browser.conftest import OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
@@ -89,6 +89,54 @@ async def test_the_pages_around_rooms_fit_and_put_up_no_barriers(open_page: Open
     await look_at(waiting, "waiting")
 
 
+async def test_a_room_between_games_and_one_that_plays_over_days_fit_and_put_up_no_barriers(
+    open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect(r"style-src")
+    alice, bob = await named("Irma Vep", "Arsène Lupin")
+    between, days = await sync_to_async(played_rooms)(alice, bob)
+    page = await open_page(person=alice)
+    for name, room in (("room-between", between), ("room-days", days)):
+        await page.goto(f"/rooms/{room.code}/")
+        await look_at(page, name)
+    await expect(page.locator("time[data-local]")).not_to_contain_text("UTC")
+    await page.get_by_role("link", name="Your turn").click()
+    await page.wait_for_url(GAME)
+
+
+async def test_the_owner_changes_the_game_in_a_dialog(open_page: OpenPage) -> None:
+    (alice,) = await named("Irma Vep")
+    room = await sync_to_async(rooms.open_room)(alice)
+    page = await open_page(person=alice)
+    await page.goto(f"/rooms/{room.code}/")
+    await press(page, "Change the game")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_text("Markets", exact=True).click()
+    await dialog.get_by_text("Limits", exact=True).click()
+    await assert_no_barriers(page)
+    await dialog.get_by_label("Turn, seconds").fill("90")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.locator(".facts")).to_contain_text("90")
+
+
+def played_rooms(alice: User, bob: User) -> tuple[Room, Room]:
+    """One whose last game Bob left, and one with a relaxed game that waits for both, who look for a time."""
+    between, days = rooms.open_room(alice), rooms.open_room(alice, pace="relaxed")
+    for room in (between, days):
+        rooms.sit(room, bob)
+        for person in (alice, bob):
+            rooms.agree(room, person)
+    game = rooms.running_game(between)
+    assert game is not None
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now())
+    game.seats.filter(user=alice).update(place=1, points=37, conduct="finished")
+    game.seats.filter(user=bob).update(place=2, points=21, conduct="left")
+    relaxed = rooms.running_game(days)
+    assert relaxed is not None
+    pace.propose(relaxed, bob, timezone.now() + timedelta(days=1))
+    return between, days
+
+
 async def look_at(page: Page, name: str) -> None:
     await shot(page, name)
     for size, scheme in ((PHONE, "dark"), (LAPTOP, "light")):
@@ -100,11 +148,11 @@ async def look_at(page: Page, name: str) -> None:
 
 def full_lobby(alice: User, bob: User, charlie: User) -> Room:
     """Some rooms, one of them Alice's with Bob in it, and Charlie who waits."""
-    for number, (name, pace, ranked) in enumerate(
+    for number, (name, at_pace, ranked) in enumerate(
         [("Milady", "live", True), ("Vidocq", "relaxed", False), ("Cartouche", "live", False)]
     ):
         other = User.objects.create_user(name)
-        rooms.open_room(other, size=2 + number, pace=pace, ranked=ranked)  # type: ignore[arg-type]
+        rooms.open_room(other, size=2 + number, pace=at_pace, ranked=ranked)  # type: ignore[arg-type]
     room = rooms.open_room(alice, size=4)
     rooms.sit(room, bob)
     rooms.agree(room, bob)
