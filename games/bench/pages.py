@@ -26,6 +26,8 @@ from .aims import Aim
 HELP = "history, game, profile and ladder pages, in wall time, with their questions to the database and how it answers"
 
 MOST_MS = 100
+# The least of so many turns counts: what others do on the machine shall not.
+REPEATS = 3
 FILTERS = (
     "pace=relaxed",
     "rulebook=pt&length=short",
@@ -169,12 +171,16 @@ def _measure(addresses: list[str]) -> Measured:
         with CaptureQueriesContext(connection) as asked:
             _get(client, address)
         measured.queries.append(len(asked))
-        began = perf_counter()
-        _get(client, address)
-        ms = (perf_counter() - began) * 1000
+        ms = min(_ms(client, address) for _ in range(REPEATS))
         measured.ms.append(ms)
         measured.slowest = max(measured.slowest, (ms, address))
     return measured
+
+
+def _ms(client: Client, address: str) -> float:
+    began = perf_counter()
+    _get(client, address)
+    return (perf_counter() - began) * 1000
 
 
 def _get(client: Client, address: str) -> None:
