@@ -42,6 +42,12 @@ def is_awaited(seat: Seat) -> bool:
     return bool(seat.game.awaits >> seat.number & 1)
 
 
+def awaited_people(game: Game) -> set[int]:
+    """Everybody whom this game waits for."""
+    seats = game.seats.exclude(user=None).values_list("user", "number")
+    return {person for person, number in seats if person is not None and game.awaits >> number & 1}
+
+
 # Pages that are open --------------------------------------------------------------------------------------------------
 
 

@@ -140,7 +140,7 @@ def open_room(
 
 def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
     """Take this seat, or the first free one; whoever sits elsewhere in this room changes seats."""
-    with _held(room, person, others=_live_rooms_of(person.pk) if room.pace == Game.Pace.LIVE else ()) as room:
+    with _held(room, person, moving=room.pace == Game.Pace.LIVE) as room:
         _refuse_entry(room, person)
         seats = list(room.seats.all())
         own = next((seat for seat in seats if seat.user_id == person.pk), None)
@@ -450,11 +450,14 @@ def stand_up_absent(room: Room, since: datetime) -> None:
 
 
 @contextmanager
-def _held(room: Room, person: User, others: Collection[int] = ()) -> Iterator[Room]:
-    """The room as it is now, open and locked, together with whom this is about; everybody hears of the change."""
+def _held(room: Room, person: User, *, moving: bool = False) -> Iterator[Room]:
+    """The room as it is now, open and locked, together with whom this is about; everybody hears of the change.
+
+    Who is moving may leave a live seat for it: that room is locked as well.
+    """
     with transaction.atomic():
         list(User.objects.select_for_update(no_key=True).filter(pk=person.pk))
-        ids = {room.pk, *others}
+        ids = {room.pk, *(_live_rooms_of(person.pk) if moving else ())}
         locked = {one.pk: one for one in Room.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")}
         now = locked[room.pk]
         if now.closed is not None:

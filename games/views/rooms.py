@@ -186,6 +186,7 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "running": running,
         "last": None if running else last,
         "result": [] if running or last is None else rooms.result_of(last),
+        "awaited": pace.awaited_people(relaxed_game) if relaxed_game else set(),
         "relaxed": relaxed_game is not None,
         "meeting": meeting,
         "undecided": pace.undecided(meeting) if meeting else [],

@@ -178,6 +178,7 @@ def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
     for _ in range(2):
         pace.accept(game, bob)
     assert pace.undecided(meeting) == []
+    assert client.get(f"/rooms/{room.code}/").content.decode().count("the game waits") == 2
     assert "all accept" in client.get(f"/rooms/{room.code}/").content.decode()
     pace.propose(game, bob, timezone.now() + timedelta(hours=3))
     assert pace.undecided(Meeting.objects.get()) == ["Alice"]
