@@ -7,7 +7,7 @@ says where they come from, `boards` says where people stand.
 from .boards import board, standing, standings
 from .explain import Explanation, explain
 from .rate import ask_for_rating, rate_finished, rate_game, unrated
-from .recount import Recount, recount, recount_all
+from .recount import Recount, rated_to, recount, recount_all
 from .replay import replay, replay_from, restore_game, void_game
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "explain",
     "rate_finished",
     "rate_game",
+    "rated_to",
     "recount",
     "recount_all",
     "replay",

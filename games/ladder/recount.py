@@ -20,7 +20,7 @@ MOST_TRIES = 5
 # A ladder that is wrong somewhere is wrong in many places: the first ones tell enough.
 MOST_DIFFERENCES = 20
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int], None]
 # Player, before, delta, after, k, games before: one line of the ledger, as far as it was worked out.
 Line = tuple[int, Decimal, Decimal, Decimal, int, int]
 
@@ -39,7 +39,7 @@ class Recount:
             self.differences.append(f"{self.pace}: {where}: the games say {expected}, kept is {found}")
 
 
-def recount(pace: str, progress: Progress = lambda done, total: None) -> Recount:
+def recount(pace: str, progress: Progress = lambda games: None) -> Recount:
     """Work out one ladder from its first game on and compare it with its ledger and its ratings; both stay as they are.
 
     A replay that is under way is brought to its end first, and one that begins meanwhile has it begin again.
@@ -57,10 +57,10 @@ def _recount(pace: str, progress: Progress) -> Recount:
     held: dict[int, Held] = {}
     done = 0
     for _ in range(MOST_TRIES):
-        rated_to = _rated_to(pace)
-        done = _compare_ledger(found, held, done, rated_to, progress)
+        last = rated_to(pace)
+        done = _compare_ledger(found, held, done, last, progress)
         ratings = _kept(pace)
-        if _rated_to(pace) == rated_to:
+        if rated_to(pace) == last:
             _compare_ratings(found, held, ratings)
             break
     return found
@@ -81,13 +81,14 @@ def recount_all() -> list[Recount]:
     return found
 
 
-def _rated_to(pace: str) -> int:
+def rated_to(pace: str) -> int:
+    """The number of the last game of a ladder that was rated."""
     return Ladder.objects.filter(pk=pace).values_list("rated_to", flat=True).first() or 0
 
 
-def _compare_ledger(found: Recount, held: dict[int, Held], done: int, rated_to: int, progress: Progress) -> int:
+def _compare_ledger(found: Recount, held: dict[int, Held], done: int, last: int, progress: Progress) -> int:
     """Rate the games after `done` in memory, each beside its lines in the ledger; the answer is the last one."""
-    while games := finished(found.pace, done, up_to=rated_to, most=GAMES_AT_ONCE):
+    while games := finished(found.pace, done, up_to=last, most=GAMES_AT_ONCE):
         kept = _lines(found.pace, games[0].seq, games[-1].seq)
         for game in games:
             found.games += 1
@@ -99,8 +100,8 @@ def _compare_ledger(found: Recount, held: dict[int, Held], done: int, rated_to: 
         for seq, lines in kept.items():
             found.differs(f"game {seq}", "nothing", _told(lines.values()))
         done = games[-1].seq
-        progress(done, rated_to)
-    return max(done, rated_to)
+        progress(len(games))
+    return max(done, last)
 
 
 def _worked_out(held: dict[int, Held], game: Finished) -> Iterator[tuple[int, Line]]:

@@ -6,8 +6,10 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from accounts.models import User
 from games.bench import rules
 from games.bench.aims import Aim
+from games.models import Game
 
 
 def bench(*words: str) -> tuple[dict[str, float], str]:
@@ -41,3 +43,11 @@ def test_a_figure_is_held_to_its_aim() -> None:
 def test_what_cannot_be_measured_is_refused_with_a_sentence(words: list[str]) -> None:
     with pytest.raises(CommandError, match=r"required|invalid choice|whole number"):
         call_command("bench", *words)
+
+
+@pytest.mark.django_db
+def test_the_ladders_are_measured_and_nothing_of_it_stays() -> None:
+    figures, said = bench("ratings", "--games", "30")
+    assert figures["recounted"] == 130
+    assert all(figures[name] > 0 for name in ("rate_ms", "recount_s")), said
+    assert (Game.objects.count(), User.objects.count()) == (0, 0)

@@ -312,14 +312,14 @@ def test_the_nightly_recount_sees_a_cent(harm: Callable[[], object], caplog: pyt
     assert "The recount differs: live" in caplog.text
 
 
-def test_the_command_proves_the_ratings_with_a_bar_on_the_error_stream() -> None:
+def test_the_command_proves_the_ratings_with_a_bar_on_the_error_stream(capsys: pytest.CaptureFixture[str]) -> None:
     players = people("Alice", "Bob", "Charlie", "Dora")
     season_of_games(players, 5)
     ladder.rate_finished()
     out, errors = StringIO(), StringIO()
     call_command("ratings", "--recount", stdout=out, stderr=errors)
     assert "Every rating is what the games say." in out.getvalue()
-    assert "] 5 of 5" in errors.getvalue()
+    assert "] 5 of 5" in capsys.readouterr().err
     Rating.objects.filter(user=players[0]).update(rating=1)
     with pytest.raises(CommandError, match="not what the games say"):
         call_command("ratings", "--recount", stdout=out, stderr=errors)

@@ -4,10 +4,10 @@ from types import ModuleType
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from games.bench import pages, rules
+from games.bench import pages, ratings, rules
 from midnight.bench import race
 
-BENCHMARKS: dict[str, ModuleType] = {"rules": rules, "race": race, "pages": pages}
+BENCHMARKS: dict[str, ModuleType] = {"rules": rules, "race": race, "pages": pages, "ratings": ratings}
 
 
 class Command(BaseCommand):
