@@ -16,6 +16,7 @@ from games.views import (
     replay,
     reports,
     rooms,
+    staff,
     talk,
 )
 
@@ -75,6 +76,7 @@ urlpatterns = [
     path("moderation/messages/<int:pk>/hide/", moderators.hide, name="hide"),
     path("moderation/acts/", moderators.log, name="acts"),
     path("moderation/acts/<int:pk>/undo/", moderators.undo, name="undo"),
+    path("moderation/wrong/", staff.wrong, name="troubles"),
     path("moderation/figures/", moderators.figures, name="figures"),
     path("moderation/appeals/", moderators.appeal_list, name="appeals"),
     path("moderation/appeals/<int:pk>/", moderators.decide_appeal, name="decide_appeal"),

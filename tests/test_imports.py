@@ -37,7 +37,7 @@ LEVELS: list[list[str]] = [
     ["games.pace"],
     ["games.rooms"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
-    ["games.sweep", "games.gauges", "games.archive", "games.intervention"],
+    ["games.sweep", "games.gauges", "games.troubles", "games.archive", "games.intervention"],
     ["games.steps"],
     ["games.frames"],
     ["games.ranked"],

@@ -1,0 +1,106 @@
+"""What is wrong with the site right now, for staff: whatever somebody has to look at."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import redis
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as say
+
+from games import gauges, ladder, servers
+from games.models import Game, Generation, Server
+
+logger = logging.getLogger(__name__)
+
+# The worker's sign of life, as midnight/health.py writes it.
+HEARTBEAT = "midnight:heartbeat"
+OLD_HEARTBEAT_SECONDS = 15
+MOST_JOBS = 100
+# A game that waits longer for its rating, a game that waits longer for its clock, is in trouble.
+UNRATED_SECONDS = 60
+PATIENCE_SECONDS = 2
+MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is looked at: how it is, and whether that is wrong; `games` are addresses to look at."""
+
+    what: str
+    now: str
+    wrong: bool
+    games: Sequence[str] = ()
+
+
+def look() -> list[Finding]:
+    """Everything, the wrong first."""
+    found = [*_heartbeats(), *_queue(), *_ratings(), *_overdue(), *_parked()]
+    return sorted(found, key=lambda finding: not finding.wrong)
+
+
+def _heartbeats() -> list[Finding]:
+    now = servers.database_now()
+    heard = Server.objects.filter(seen__gte=now - servers.GONE_MS).order_by("-seen").values_list("name", "seen")
+    said = ", ".join(f"{name}: {max(0, now - seen) / 1000:.1f} s" for name, seen in heard)
+    silent = any(seen < now - servers.SILENT_MS for _, seen in heard)
+    return [Finding(str(say("Web processes, and when they were last heard of")), said or "–", silent or not heard)]
+
+
+def _queue() -> list[Finding]:
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS) as client:
+            jobs, last = int(client.llen(gauges.QUEUE)), client.get(HEARTBEAT)
+    except (redis.RedisError, OSError):
+        return [Finding(str(say("Redis")), str(say("does not answer")), wrong=True)]
+    age = None if last is None else max(0.0, time.time() - float(last))
+    said = str(say("none yet")) if age is None else str(say("%(seconds)d s ago")) % {"seconds": age}
+    return [
+        Finding(str(say("Last heartbeat of the worker")), said, age is None or age > OLD_HEARTBEAT_SECONDS),
+        Finding(str(say("Jobs that wait")), str(jobs), jobs > MOST_JOBS),
+    ]
+
+
+def _ratings() -> list[Finding]:
+    found = []
+    for pace in Game.Pace:
+        waiting = Game.objects.filter(pace=pace, finish_seq__gt=ladder.rated_to(pace)).order_by("finish_seq")
+        first = waiting.values_list("ended", flat=True).first()
+        age = (timezone.now() - first).total_seconds() if first else 0
+        said = str(say("%(number)d, the first for %(seconds)d s")) % {"number": ladder.unrated(pace), "seconds": age}
+        found.append(
+            Finding(
+                str(say("Finished games without a rating: %(pace)s")) % {"pace": pace.label},
+                said if first else "0",
+                age > UNRATED_SECONDS,
+            )
+        )
+    building = Generation.objects.filter(state=Generation.State.BUILDING).order_by("made").first()
+    since = str(say("none")) if building is None else timezone.localtime(building.made).strftime("%Y-%m-%d %H:%M")
+    return [*found, Finding(str(say("A ladder is being replayed since")), since, wrong=False)]
+
+
+def _overdue() -> list[Finding]:
+    late = servers.database_now() - servers.GONE_MS
+    games = Game.objects.filter(ended=None, wake_at__lt=late).order_by("wake_at")
+    first = games.values_list("wake_at", flat=True).first()
+    since = "" if first is None else datetime.fromtimestamp(first / 1000, UTC).strftime(" (%Y-%m-%d %H:%M UTC)")
+    codes = list(games.values_list("code", flat=True)[:MOST_NAMED])
+    what = str(say("Tables whose time passed more than a minute ago"))
+    return [Finding(what, f"{games.count()}{since}", bool(codes), codes)]
+
+
+def _parked() -> list[Finding]:
+    found = []
+    for what, condition in (
+        (say("Games that cannot be rated"), Q(rated=Game.Rated.PARKED)),
+        (say("Games that make no record"), Q(kept_as=Game.Kept.PARKED)),
+    ):
+        codes = list(Game.objects.filter(condition).order_by("-pk").values_list("code", flat=True)[: MOST_NAMED + 1])
+        number = f"{MOST_NAMED}+" if len(codes) > MOST_NAMED else str(len(codes))
+        found.append(Finding(str(what), number, bool(codes), codes[:MOST_NAMED]))
+    return found

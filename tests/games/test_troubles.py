@@ -1,0 +1,104 @@
+"""The staff page of what is wrong: it says what is, and shows it to staff only."""
+
+import time
+
+import pytest
+import redis
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from games import gauges, ladder, servers, troubles
+from games.models import Game, Server
+from midnight import health
+from tests.games.finishes import finish, people
+from tests.games.night_watch import client_of, moderator
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+def wrong() -> list[str]:
+    return [finding.what for finding in troubles.look() if finding.wrong]
+
+
+@pytest.fixture
+def all_well() -> None:
+    health.beat()
+    Server.objects.create(name="web:1", seen=servers.database_now())
+
+
+@pytest.mark.usefixtures("all_well")
+def test_where_all_is_well_nothing_is_wrong() -> None:
+    assert wrong() == []
+
+
+def test_the_key_of_the_heartbeat_is_the_one_that_the_worker_writes() -> None:
+    assert troubles.HEARTBEAT == health.HEARTBEAT
+    assert troubles.OLD_HEARTBEAT_SECONDS == health.OLDEST_HEARTBEAT
+
+
+def test_a_site_that_nobody_runs_is_wrong_from_the_first_line() -> None:
+    assert wrong() == ["Web processes, and when they were last heard of", "Last heartbeat of the worker"]
+
+
+@pytest.mark.usefixtures("all_well")
+def test_each_trouble_is_named_with_the_games_to_look_at(valkey: redis.Redis) -> None:
+    alice, bob = people("Alice", "Bob")
+    parked = finish([alice, bob], places=[1, 1])
+    ladder.rate_finished()
+    finish([alice, bob])
+    unrecorded = finish([alice, bob], ended=timezone.now(), kept_as="parked")
+    late = finish([alice, bob], ended=None, finish_seq=None, wake_at=servers.database_now() - 61_000, pace="relaxed")
+    Server.objects.create(name="web:2", seen=servers.database_now() - 5_000)
+    valkey.set(health.HEARTBEAT, time.time() - 60)
+    valkey.lpush(gauges.QUEUE, *range(troubles.MOST_JOBS + 1))
+    assert set(wrong()) == {
+        "Web processes, and when they were last heard of",
+        "Last heartbeat of the worker",
+        "Jobs that wait",
+        "Finished games without a rating: live",
+        "Tables whose time passed more than a minute ago",
+        "Games that cannot be rated",
+        "Games that make no record",
+    }
+    named = {code for finding in troubles.look() for code in finding.games}
+    assert named == {parked.code, late.code, unrecorded.code}
+
+
+@pytest.mark.usefixtures("all_well")
+def test_a_redis_that_is_away_is_the_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "REDIS_URL", "unix:///nowhere/valkey.sock")
+    assert wrong() == ["Redis"]
+
+
+def test_only_staff_may_look() -> None:
+    client = Client()
+    assert client.get("/moderation/wrong/").status_code == 302
+    [alice] = people("Alice")
+    client.force_login(alice, settings.AUTHENTICATION_BACKENDS[0])
+    assert client.get("/moderation/wrong/").status_code == 403
+
+
+def test_the_page_asks_the_database_equally_often_however_much_is_wrong() -> None:
+    alice, bob = people("Alice", "Bob")
+    counts = []
+    for number in (1, 10):
+        for _ in range(number):
+            finish([alice, bob], places=[1, 1])
+        Game.objects.update(rated="parked")
+        with CaptureQueriesContext(connection) as asked:
+            troubles.look()
+        counts.append(len(asked))
+    assert counts[0] == counts[1] <= 20
+
+
+def test_staff_sees_what_is_wrong_and_the_page_looks_again_by_itself() -> None:
+    office = client_of(moderator())
+    page = office.get("/moderation/wrong/").content.decode()
+    assert "Last heartbeat of the worker" in page
+    assert 'hx-get="/moderation/wrong/" hx-trigger="every 5s"' in page
+    piece = office.get("/moderation/wrong/", headers={"HX-Request": "true"}).content.decode()
+    assert "Last heartbeat of the worker" in piece
+    assert "<html" not in piece
