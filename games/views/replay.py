@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as say
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
 from games import names, replaying
@@ -28,6 +29,7 @@ _judges = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge")
 
 
 @require_safe
+@gzip_page
 def replay(request: HttpRequest, code: str) -> HttpResponse:
     """A game of this site, once it is over."""
     game = get_object_or_404(Game, code=code)
@@ -38,6 +40,7 @@ def replay(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@gzip_page
 async def judged(request: HttpRequest) -> HttpResponse:
     """Any record that somebody brings: judged, and seen again if it has no fault. Nothing of it is kept."""
     if request.method == "GET":

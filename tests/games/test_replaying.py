@@ -173,8 +173,9 @@ def test_a_replay_costs_the_server_little(client: Client) -> None:
     archive.archive(game.pk)
     client.get(f"/games/{game.code}/replay/")
     began = time.process_time()
-    client.get(f"/games/{game.code}/replay/")
+    response = client.get(f"/games/{game.code}/replay/", headers={"accept-encoding": "gzip"})
     assert time.process_time() - began < 0.2
+    assert len(response.content) < 32_000
 
 
 # Records that somebody brings ---------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 
 import { make, say, write } from "./words.js";
 
-const SLOTS = 6;
 const stock = new Map(
   [...document.getElementById("stock").content.children].map((one) => [one.value, one.firstElementChild]),
 );
@@ -34,7 +33,7 @@ class Identity {
   constructor(section, needs) {
     this.section = section;
     this.needs = needs;
-    this.slots = section.querySelector(".slots");
+    this.slots = [...section.querySelectorAll(".slots > .slot")];
     this.art = make("ul", "held-art");
     this.cards = make("ul", "hand-of-cards");
     this.token = make("span", "taken-token");
@@ -42,7 +41,7 @@ class Identity {
     this.place = make("span", "place");
     this.total = make("span", "badge brass");
     section.querySelector(".top").append(this.place, this.total, this.token);
-    this.slots.before(this.hand);
+    section.querySelector(".slots").before(this.hand);
     section.append(this.art, this.cards);
   }
 
@@ -61,7 +60,10 @@ class Identity {
     const slots = board.map(tile);
     fill(this.hand, held, () => [held ? copy(held) : copy("hand")]);
     this.hand.classList.toggle("holding", Boolean(held));
-    fill(this.slots, slots, () => Array.from({ length: SLOTS }, (_, slot) => make("li", "slot", ...slots.slice(slot, slot + 1).map(copy))));
+    this.slots.forEach((slot, index) => {
+      const stashed = slots[index] ?? null;
+      fill(slot, stashed, () => [stashed ? copy(stashed) : make("span", "visually-hidden", say("free-slot"))]);
+    });
     fill(this.art, art, () => byKind(art).map(([kind, number]) => counted(copy(`art-${kind}`), number)));
     fill(this.cards, [collections, hidden ?? face_down], () => [
       ...collections.map(({ card, filled }) => make("li", "", copy(`card-${card}-${filled}`))),

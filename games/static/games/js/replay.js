@@ -11,7 +11,8 @@ import { make, say, write } from "./words.js";
 const LONGEST_MS = 2500;
 const TRADE_MS = 700;
 const REMEMBER_MS = 300;
-const LINES = 40;
+const LINES = 24;
+const FAR = 3;
 const WATCHER = "w";
 
 const find = (id) => document.getElementById(id);
@@ -35,6 +36,7 @@ let seq = 1;
 let playing = false;
 let asked = 0;
 let remembering = 0;
+let drawn = 1;
 
 const seat = () => (as.value === ALL ? ALL : as.value === WATCHER ? null : Number(as.value));
 
@@ -54,6 +56,8 @@ function draw() {
   const { phase, round, at } = sight;
   const trading = phase === "exchange" || phase === "over";
   game.dataset.phase = phase;
+  game.dataset.far = Math.abs(seq - drawn) > FAR ? "yes" : "no";
+  drawn = seq;
   write(find("phase"), say(phase));
   write(find("round"), say("round", { round }));
   write(find("clock"), clock(at));
