@@ -386,9 +386,9 @@ class Table(Course):
         if steps:
             await self._show(steps, acknowledged)
             self.tables.doorbell.ring(self.opened.game_id, self.head)
-        if self.over and self.opened.ranked:
-            self.tables.have_rated(self.opened.game_id)
             self._set_alarm()
+        if steps and self.over and self.opened.ranked:
+            self.tables.have_rated(self.opened.game_id)
 
     async def _show(self, steps: list[Step], acknowledged: Mapping[Page, str] = NOBODY) -> None:
         """Tell bots and pages what happened, each as its seat may see it."""
