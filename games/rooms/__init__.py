@@ -1,0 +1,49 @@
+"""Rooms, from the first seat to the next game: one function for each thing that happens.
+
+`seats` is opening, sitting and standing, `starting` leads from agreeing to a game, `owner` and `staff` are what those
+decide, `state` is what is so, `holding` what every act is made of, `refusals` why something cannot be.
+
+Who locks what: first the rows of people, then rows of rooms, each in the order of their ids, then whatever hangs on
+them. So nobody waits in a circle, and what two people do at once happens one after the other.
+"""
+
+from .owner import change, close, invite, show_out
+from .refusals import REFUSALS, RoomRefusal
+from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away
+from .staff import close_room, hand_over, let_go, remove_person, stand_up_absent
+from .starting import agree, open_matched, start_now
+from .state import AWAY, admission_of, is_away, last_game, note, plays_on, resting, result_of, running_game
+
+__all__ = [
+    "AWAY",
+    "MOST_SEATS",
+    "REFUSALS",
+    "RoomRefusal",
+    "add_bot",
+    "admission_of",
+    "agree",
+    "change",
+    "close",
+    "close_room",
+    "free_live_seat",
+    "hand_over",
+    "invite",
+    "is_away",
+    "last_game",
+    "let_go",
+    "note",
+    "open_matched",
+    "open_room",
+    "plays_on",
+    "remove_person",
+    "resting",
+    "result_of",
+    "running_game",
+    "show_out",
+    "sit",
+    "sit_anywhere",
+    "stand",
+    "stand_up_absent",
+    "start_now",
+    "take_bot_away",
+]

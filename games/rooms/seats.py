@@ -1,0 +1,169 @@
+"""Opening a room, sitting down, standing up."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet
+
+from accounts.models import User
+from games.models import Game, Room, RoomSeat, Waiting
+from games.rooms.holding import (
+    blocked,
+    changed,
+    free_character,
+    held,
+    live_rooms_of,
+    refuse_all_but,
+    refuse_playing,
+    refuse_ranked,
+    stand_up,
+)
+from games.rooms.refusals import RoomRefusal
+from games.rooms.starting import start_if_agreed
+from games.rooms.state import admission_of, plays_on, resting, running_game
+from games.rules import terms
+
+# Relaxed seats are many, but not without end.
+MOST_SEATS = 30
+# Rooms that somebody who wants to sit anywhere is led to, should others be faster.
+MOST_TRIED = 5
+
+
+def open_room(
+    person: User,
+    *,
+    size: int = 2,
+    rulebook: terms.Rulebook = "fr",
+    pace: terms.Pace = "live",
+    ranked: bool = False,
+    public: bool = True,
+    faces: Sequence[str] = (),
+    limits: terms.Limits | None = None,
+) -> Room:
+    """A new room with this person in its first seat."""
+    with transaction.atomic():
+        room = Room.objects.create(
+            owner=person,
+            size=size,
+            rulebook=rulebook,
+            pace=pace,
+            ranked=ranked,
+            public=public,
+            faces=list(faces),
+            limits=limits.as_json() if limits else {},
+        )
+        sit(room, person)
+    return room
+
+
+def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
+    """Take this seat, or the first free one; whoever sits elsewhere in this room changes seats."""
+    with held(room, person, moving=room.pace == Game.Pace.LIVE) as room:
+        _refuse_entry(room, person)
+        seats = list(room.seats.all())
+        own = next((seat for seat in seats if seat.user_id == person.pk), None)
+        taken = {seat.number for seat in seats}
+        free = [place for place in range(room.size) if place not in taken]
+        if number is not None and number not in free:
+            raise RoomRefusal("taken" if number in taken else "full")
+        if own is not None:
+            own.number = own.number if number is None else number
+            own.save(update_fields=["number"])
+            return own
+        if not free:
+            raise RoomRefusal("full")
+        if RoomSeat.objects.filter(user=person).count() >= MOST_SEATS:
+            raise RoomRefusal("too_many")
+        if room.pace == Game.Pace.LIVE:
+            _leave_other_live_seats(person.pk)
+        Waiting.objects.filter(user=person).delete()
+        return room.seats.create(
+            number=free[0] if number is None else number,
+            user=person,
+            character=free_character(seats),
+            live=room.pace == Game.Pace.LIVE,
+        )
+
+
+def sit_anywhere(person: User) -> Room:
+    """Sit down where a live casual game lacks the fewest people, or open a room where somebody will come."""
+    for room in welcoming(person):
+        try:
+            sit(room, person)
+        except RoomRefusal as refused:
+            if refused.code == "elsewhere":
+                raise
+            continue
+        return room
+    return open_room(person)
+
+
+def welcoming(person: User) -> QuerySet[Room]:
+    """Public rooms for a live casual game with a free seat, the fullest first."""
+    people = Count("seats", filter=Q(seats__user__isnull=False))
+    rooms = resting().filter(public=True, ranked=False, pace=Game.Pace.LIVE).exclude(seats__user=person)
+    rooms = rooms.annotate(people=people, free=F("size") - Count("seats")).filter(people__gt=0, free__gt=0)
+    return rooms.order_by("free", "created")[:MOST_TRIED]
+
+
+def stand(room: Room, person: User) -> None:
+    """Give one's seat up; the room passes to whoever has sat longest, and closes when nobody is left."""
+    with held(room, person) as room:
+        refuse_playing(room)
+        stand_up(room, [person.pk])
+
+
+def free_live_seat(person: User) -> None:
+    """Stand up from whatever live seat this person has in an open room; `RoomRefusal` where they play."""
+    with transaction.atomic():
+        list(User.objects.select_for_update(no_key=True).filter(pk=person.pk))
+        list(Room.objects.select_for_update(no_key=True).filter(pk__in=live_rooms_of(person.pk)).order_by("pk"))
+        _leave_other_live_seats(person.pk)
+
+
+def _leave_other_live_seats(person_id: int) -> None:
+    """One live seat at a time: an open room is left for the next one, a running game is not."""
+    for seat in RoomSeat.objects.filter(user=person_id, live=True).select_related("room"):
+        game = running_game(seat.room)
+        if game is not None and plays_on(game, person_id):
+            raise RoomRefusal("elsewhere")
+        stand_up(seat.room, [person_id])
+        changed(seat.room)
+
+
+def _refuse_entry(room: Room, person: User) -> None:
+    refuse_playing(room)
+    if admission_of(room, person.pk) is False:
+        raise RoomRefusal("removed")
+    if blocked(person.pk, [room.owner_id]):
+        raise RoomRefusal("blocked")
+    if room.ranked:
+        refuse_ranked(room, person)
+
+
+def add_bot(room: Room, owner: User, strength: str, number: int | None = None) -> None:
+    """Put a bot of that strength into a free seat of a casual room."""
+    with held(room, owner) as room:
+        refuse_all_but(room, owner)
+        refuse_playing(room)
+        if room.ranked:
+            raise RoomRefusal("people_only")
+        seats = list(room.seats.all())
+        free = [place for place in range(room.size) if place not in {seat.number for seat in seats}]
+        if not free or (number is not None and number not in free):
+            raise RoomRefusal("full")
+        room.seats.create(
+            number=free[0] if number is None else number,
+            strength=strength,
+            character=free_character(seats),
+            live=False,
+            agrees=True,
+        )
+        start_if_agreed(room)
+
+
+def take_bot_away(room: Room, owner: User, number: int) -> None:
+    with held(room, owner) as room:
+        refuse_all_but(room, owner)
+        refuse_playing(room)
+        room.seats.filter(number=number, user=None).delete()

@@ -1,0 +1,67 @@
+"""What happens to rooms from outside: by staff, by the sweep, or because somebody is gone from the site."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import User
+from games import news
+from games.models import Admission, Room, Waiting
+from games.rooms.holding import changed, end, stand_up
+from games.rooms.state import resting, running_game
+
+
+def close_room(room: Room, why: Room.Closed = Room.Closed.STAFF) -> None:
+    """Close a room, whoever sits in it; a running game goes on to its end."""
+    with transaction.atomic():
+        room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        if room.closed is None:
+            end(room, why)
+            changed(room)
+
+
+def remove_person(room: Room, person: User) -> None:
+    """Take somebody out of a room for good; a running game is `intervention`'s."""
+    with transaction.atomic():
+        room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        put_out(room, person.pk)
+        changed(room)
+
+
+def hand_over(room: Room, person: User) -> None:
+    """Make somebody else the owner of a room."""
+    with transaction.atomic():
+        room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        room.owner = person
+        room.save(update_fields=["owner"])
+        changed(room)
+
+
+def let_go(person_id: int) -> None:
+    """Somebody is gone from the site, for a while or for good: no room and no queue waits for them."""
+    Waiting.objects.filter(user=person_id).delete()
+    for room in resting().filter(Q(seats__user=person_id) | Q(owner=person_id)).distinct().order_by("pk"):
+        with transaction.atomic():
+            held = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+            if held.closed is None and running_game(held) is None:
+                stand_up(held, [person_id])
+                changed(held)
+
+
+def stand_up_absent(room: Room, since: datetime) -> None:
+    """Free the seats of those whose page nobody has seen since then, where somebody else is there to wait for them."""
+    with transaction.atomic():
+        held = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        people = held.seats.exclude(user=None)
+        gone = list(people.filter(seen__lt=since).values_list("user", flat=True))
+        if held.closed is None and running_game(held) is None and gone and people.filter(seen__gte=since).exists():
+            stand_up(held, gone)
+            changed(held)
+
+
+def put_out(room: Room, person_id: int) -> None:
+    Admission.objects.update_or_create(room=room, user_id=person_id, defaults={"invited": False, "at": timezone.now()})
+    stand_up(room, [person_id])
+    news.ring_on_commit(news.of_person(person_id))

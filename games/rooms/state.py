@@ -1,0 +1,57 @@
+"""What is so in a room: whether somebody plays, who is there, how the last game ended."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from games import log, opening, rules, steps
+from games.models import Admission, Game, Room, RoomSeat, Seat
+
+# Who agreed and then was not seen for so long does not start a live game.
+AWAY = timedelta(seconds=90)
+
+
+def resting() -> QuerySet[Room]:
+    """Open rooms in which no game is being played."""
+    playing = Game.objects.filter(room=OuterRef("pk"), ended=None)
+    return Room.objects.filter(~Exists(playing), closed=None)
+
+
+def running_game(room: Room) -> Game | None:
+    return Game.objects.filter(room=room, ended=None).first()
+
+
+def last_game(room: Room) -> Game | None:
+    return Game.objects.filter(room=room).order_by("-pk").first()
+
+
+def result_of(game: Game) -> list[Seat]:
+    """The seats of a game that is over, the best first; those of a void game in their order."""
+    return list(game.seats.select_related("user").order_by(F("place").asc(nulls_last=True), "number"))
+
+
+def note(room: Room, person_id: int) -> None:
+    """This person has the room's page open."""
+    now = timezone.now()
+    RoomSeat.objects.filter(room=room, user=person_id, seen__lt=now - AWAY / 8).update(seen=now)
+
+
+def is_away(room: Room, seat: RoomSeat, now: datetime | None = None) -> bool:
+    """Whether somebody in a live room has not had its page open for a while."""
+    return room.pace == Game.Pace.LIVE and seat.user_id is not None and seat.seen < (now or timezone.now()) - AWAY
+
+
+def plays_on(game: Game, person_id: int) -> bool:
+    """Whether this person has a seat in a running game and has not left it for good."""
+    opened = opening.find_by_id(game.pk)
+    seat = None if opened is None else opened.seat_of(person_id)
+    if opened is None or seat is None:
+        return False
+    lines = log.since(game.pk, 0).lines
+    return not lines or steps.read(rules.blank(opened.terms()), lines)[-1].after.players[seat].left_at is None
+
+
+def admission_of(room: Room, person_id: int | None) -> bool | None:
+    """True for whom somebody invited here, False for whom the owner showed out, None for everybody else."""
+    return Admission.objects.filter(room=room, user=person_id).values_list("invited", flat=True).first()
