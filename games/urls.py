@@ -54,6 +54,7 @@ urlpatterns = [
     path("api/1/games/<slug:code>/record/", api.record, name="api_record"),
     path("api/1/players/", api.players, name="api_players"),
     path("api/1/players/<int:pk>/", api.player, name="api_player"),
+    path("api/1/ladders/<slug:pace>/", api.ladder, name="api_ladder"),
     path("api/1/dumps/", api.all_dumps, name="api_dumps"),
     path("games/<slug:code>/replay/", replay.replay, name="replay"),
     path("replay/", replay.judged, name="judged"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
@@ -18,9 +19,11 @@ from games import archive, dumps, history
 from games.api import shapes
 from games.api.limits import SECONDS, take
 from games.history import Cursor, HistoryForm, WrongCursor
+from games.ladder import boards
 from games.models import Game
 
 View = Callable[..., HttpResponse]
+KINDS: tuple[boards.Board, ...] = ("all", "season")
 DOCUMENT: dict[str, Any] = json.loads((files(__package__) / "openapi.json").read_text())
 
 
@@ -121,7 +124,7 @@ def players(request: HttpRequest) -> HttpResponse:
     person = history.find_player(request.GET.get("name", ""))
     if person is None:
         raise Refusal(404, "no_player", "Nobody here has this name.")
-    return JsonResponse(shapes.player(person))
+    return _player(person)
 
 
 @door
@@ -129,7 +132,27 @@ def player(request: HttpRequest, pk: int) -> HttpResponse:
     person = User.objects.filter(history.TO_BE_FOUND, pk=pk).first()
     if person is None:
         raise Refusal(404, "no_player", "There is no such player.")
-    return JsonResponse(shapes.player(person))
+    return _player(person)
+
+
+def _player(person: User) -> HttpResponse:
+    return JsonResponse(shapes.player(person, boards.in_force().filter(user=person).order_by("pace")))
+
+
+@door
+def ladder(request: HttpRequest, pace: str) -> HttpResponse:
+    """A leaderboard, the best first."""
+    kind = next((one for one in KINDS if one == request.GET.get("board", "all")), None)
+    after = boards.Key.read(request.GET["after"]) if request.GET.get("after") else None
+    if pace not in Game.Pace.values:
+        raise Refusal(404, "no_ladder", "There is no such ladder.")
+    if kind is None:
+        raise Refusal(422, "bad_filter", "board: all or season.")
+    if request.GET.get("after") and after is None:
+        raise Refusal(422, "bad_cursor", "after: this is no place in the list.")
+    page = boards.board(pace, kind, timezone.now(), after, None)
+    lines = (shapes.line(place, row) for place, row in enumerate(page.rows, start=page.first))
+    return JsonResponse(shapes.some(lines, _next(request, str(page.next or ""))))
 
 
 @door

@@ -10,8 +10,9 @@ from django.urls import reverse
 from accounts.models import User
 from games.dumps import Dump
 from games.history import Entry
-from games.models import Seat
+from games.models import Rating, Seat
 from games.opening import FORMER_GUEST
+from games.rating import PROVISIONAL_GAMES
 
 Shape = dict[str, Any]
 
@@ -54,8 +55,29 @@ def seat(one: Seat) -> Shape:
     }
 
 
-def player(person: User) -> Shape:
-    return {"id": person.pk, "name": person.name, "guest": person.is_guest, "deleted": person.deleted_at is not None}
+def player(person: User, ratings: Iterable[Rating]) -> Shape:
+    return {
+        "id": person.pk,
+        "name": person.name,
+        "guest": person.is_guest,
+        "deleted": person.deleted_at is not None,
+        "ratings": [rating(one) for one in ratings],
+    }
+
+
+def rating(one: Rating) -> Shape:
+    return {
+        "pace": one.pace,
+        "rating": float(one.rating),
+        "games": one.games,
+        "provisional": one.games < PROVISIONAL_GAMES,
+    }
+
+
+def line(place: int, one: Rating) -> Shape:
+    """A line of a leaderboard."""
+    standing = {"rating": float(one.rating), "games": one.games, "season_gain": float(one.season_gain)}
+    return {"place": place, "player": one.user_id, "name": one.user.name, **standing}
 
 
 def dump(one: Dump) -> Shape:

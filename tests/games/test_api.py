@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 from django.urls import Resolver404, resolve
+from django.utils import timezone
 
 from accounts import closing
 from accounts.models import User
 from games import archive, dumps, history
 from games.api.doors import DOCUMENT
 from games.history import HistoryForm
-from games.models import Game, Seat
+from games.ladder.finished import season_of
+from games.models import Game, Ladder, Rating, Seat
 from games.rules.judge import judge
 from games.tasks import dump_records
 from games.urls import urlpatterns
@@ -44,7 +47,15 @@ def faults(value: Any, schema: dict[str, Any], where: str = "") -> Iterator[str]
     """What is wrong with a value by a schema of the description."""
     if "$ref" in schema:
         schema = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    kinds = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "integer": int,
+        "boolean": bool,
+        "number": float,
+        "null": type(None),
+    }
     wanted = schema.get("type", [])
     allowed = [kinds[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted)]
     if allowed and type(value) not in allowed:
@@ -177,6 +188,50 @@ def test_a_player_is_found_by_name_and_by_id(client: Client, people: list[User])
     assert by_name["name"] == "Alice"
     asked(client, "/api/1/players/", "/api/1/players/", 404, name="Nobody")
     asked(client, "/api/1/players/999999/", "/api/1/players/{pk}/", 404)
+
+
+@pytest.fixture
+def a_ladder(people: list[User]) -> None:
+    now = timezone.now()
+    Ladder.objects.create(pace="live", rated_to=1)
+    for number in range(60):
+        user = User.objects.create_guest() if number > 2 else people[number]
+        games = 9 if user == people[2] else 12
+        Rating.objects.create(
+            user=user,
+            pace="live",
+            generation=0,
+            rating=Decimal(1700 - number // 2),
+            games=games,
+            last_played=now,
+            season=season_of(now),
+            season_gain=Decimal(number),
+        )
+
+
+def test_a_ladder_is_read_from_the_best_on_and_no_line_twice(
+    client: Client, people: list[User], a_ladder: None
+) -> None:
+    for board in ("all", "season"):
+        address: str | None = f"/api/1/ladders/live/?board={board}"
+        lines = []
+        while address:
+            path = "/api/1/ladders/live/" + address.partition("/api/1/ladders/live/")[2]
+            answer = asked(client, path, "/api/1/ladders/{pace}/")
+            lines += answer["items"]
+            address = answer["next"]
+        assert [line["place"] for line in lines] == list(range(1, 60))
+        column = "season_gain" if board == "season" else "rating"
+        assert [line[column] for line in lines] == sorted((line[column] for line in lines), reverse=True)
+        assert len({line["player"] for line in lines}) == 59
+    asked(client, "/api/1/ladders/slow/", "/api/1/ladders/{pace}/", 404)
+    asked(client, "/api/1/ladders/live/", "/api/1/ladders/{pace}/", 422, board="best")
+    asked(client, "/api/1/ladders/live/", "/api/1/ladders/{pace}/", 422, after="x")
+
+
+def test_a_player_has_the_ratings_that_count(client: Client, people: list[User], a_ladder: None) -> None:
+    answer = asked(client, f"/api/1/players/{people[2].pk}/", "/api/1/players/{pk}/")
+    assert answer["ratings"] == [{"pace": "live", "rating": 1699.0, "games": 9, "provisional": True}]
 
 
 def test_a_closed_account_is_found_by_nobody_and_a_deleted_one_is_a_pseudonym_everywhere_at_once(
