@@ -56,6 +56,7 @@ async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: Ope
     await expect(ours.locator(".place").nth(1)).to_contain_text("Bob")
     await press(ours, "I want to play")
     await expect(theirs.locator(".place.agrees")).to_contain_text("Alice")
+    await ours.get_by_label("Invite by name").fill("Charl")
     await press(theirs, "I want to play")
     for page in (ours, theirs):
         await page.wait_for_url(GAME)

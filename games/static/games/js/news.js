@@ -44,16 +44,14 @@ const listen = (part) => {
     });
   };
 
-  // What is older than what is shown is dropped before it is swapped in.
+  // What is older than what is shown is dropped; and somebody in the middle of choosing or writing is not disturbed,
+  // except by being led elsewhere, which happens before this.
   part.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const version = Number(detail.xhr.getResponseHeader("Midnight-Version"));
     const shown = Number(part.querySelector("[data-version]")?.dataset.version ?? 0);
-    if (version && version < shown) detail.shouldSwap = false;
-  });
-  // Somebody in the middle of choosing or writing is not disturbed; the next ring comes.
-  part.addEventListener("htmx:beforeRequest", (event) => {
-    const writing = part.contains(document.activeElement) && document.activeElement.matches("input:not([readonly]), select, textarea");
-    if (event.detail.requestConfig.verb === "get" && (writing || part.querySelector("details[open]"))) event.preventDefault();
+    const own = document.activeElement;
+    const busy = part.contains(own) && own.matches("input:not([readonly], [type=hidden])") && own.value !== "";
+    if ((version && version < shown) || (busy && detail.requestConfig.verb === "get")) detail.shouldSwap = false;
   });
   document.addEventListener("visibilitychange", () => document.hidden || look());
   connect();
