@@ -6,9 +6,10 @@ from xml.sax.saxutils import escape
 from .balance import SHARES, Balance, average
 from .prospects import PLANS
 
-WIDTH, TOP, HEIGHT, GAP = 720, 40, 200, 90
-LEFT, BAR = 60, 34
+WIDTH, TOP, HEIGHT, GAP = 760, 72, 200, 90
+LEFT, BAR = 60, 40
 MOST = 2.0  # shares on the axis
+TITLE = "How often each plan wins, against its share"
 COLOURS = {"garage": "#2f6fd0", "office": "#7b3fb5", "safe": "#d9792b", "bags": "#8a6a3b"}
 INK, FAINT = "#14213d", "#9aa3b5"
 
@@ -16,12 +17,13 @@ INK, FAINT = "#14213d", "#9aa3b5"
 def drawn(balances: Sequence[Balance]) -> str:
     """The whole plot; what it says is in the table too."""
     rulebooks = list(dict.fromkeys(balance.rulebook for balance in balances))
-    height = len(rulebooks) * (HEIGHT + GAP) + TOP
+    height = TOP + len(rulebooks) * (HEIGHT + GAP) - GAP // 2
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
         f'font-size="13" fill="{INK}">',
-        "<title>How often each plan wins, against its share</title>",
+        f"<title>{TITLE}</title>",
         f'<rect width="{WIDTH}" height="{height}" fill="#fdf9ec"/>',
+        f'<text x="{LEFT}" y="28" font-size="16" font-weight="bold">{TITLE}</text>',
     ]
     for row, rulebook in enumerate(rulebooks):
         parts += _panel(row * (HEIGHT + GAP) + TOP, [one for one in balances if one.rulebook == rulebook])
