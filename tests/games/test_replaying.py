@@ -3,6 +3,8 @@
 import io
 import json
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,12 @@ from django.utils.translation import override
 
 from accounts.models import User
 from games import archive
+from games.bots.selfplay import self_play, terms_for_bots
 from games.models import Game
 from games.opening import NewSeat, open_game
 from games.replaying import prepare
-from games.rules.record import Record, read_record
+from games.rules.edition import ART, Collection
+from games.rules.record import Record, make_record, read_record, write_record
 from games.views import replay as views
 from tests.games.finished import finished
 
@@ -168,13 +172,13 @@ def test_a_game_that_is_not_there_has_no_replay(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_a_replay_costs_the_server_little(client: Client) -> None:
+def test_a_replay_costs_the_server_little(client: Client, in_time: Callable[[float], float]) -> None:
     game = finished("fr-4-bag-opened-empty")
     archive.archive(game.pk)
     client.get(f"/games/{game.code}/replay/")
     began = time.process_time()
     response = client.get(f"/games/{game.code}/replay/", headers={"accept-encoding": "gzip"})
-    assert time.process_time() - began < 0.2
+    assert time.process_time() - began < in_time(0.2)
     assert len(response.content) < 32_000
 
 
@@ -255,3 +259,17 @@ def test_of_a_record_with_thousands_of_faults_the_first_are_told(client: Client)
     page = bring(client, json.dumps(record).encode()).content.decode()
     assert page.count("<li><code>seq") == views.MOST_FAULTS
     assert f"And {len(record['events']) - views.MOST_FAULTS} more" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_record_of_somebody_elses_edition_is_seen_again(client: Client) -> None:
+    agreed = terms_for_bots("fr", 2, bytes(32))
+    cards = tuple(
+        Collection("grand-tour", ART, (3, 5, 8, 12, 17, 23)) if card.id == "showcase-1" else card
+        for card in agreed.edition.cards
+    )
+    other = replace(agreed, edition=replace(agreed.edition, name="grand-1", cards=cards))
+    played = self_play(other, ("apprentice", "apprentice"), "0")
+    record = make_record("theirs", "2026-01-31T20:00:00Z", other, ["A", "B"], played)
+    assert dict(prepare(record).cards).get("grand-tour", [*range(7)]) == [*range(7)]
+    assert bring(client, write_record(record).encode()).status_code == 200
