@@ -12,31 +12,31 @@ SERVER_SEED = bytes(range(SEED_BYTES))
 SEED = game_seed(SERVER_SEED, [bytes([n]) * len(NO_NONCE) for n in range(3)])
 
 
-def test_r8_11_the_commitment_is_the_hash_of_the_server_seed() -> None:
+def test_R8_11_the_commitment_is_the_hash_of_the_server_seed() -> None:
     assert commitment(SERVER_SEED) == "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"
 
 
-def test_r8_11_the_game_seed_takes_every_nonce_in_the_order_of_the_seats() -> None:
+def test_R8_11_the_game_seed_takes_every_nonce_in_the_order_of_the_seats() -> None:
     assert SEED.hex() == "ecd15621bd42e24179ee112703e7f5406f06b777a8968fe08d0692f73e5d470f"
     assert game_seed(SERVER_SEED, [bytes([n]) * 16 for n in (1, 0, 2)]) != SEED
 
 
-def test_r2_2_the_markets_of_the_test_vector() -> None:
+def test_R2_2_the_markets_of_the_test_vector() -> None:
     assert draw_markets(SEED, 3) == ["2A", "1B", "4A"]
 
 
-def test_r2_1_the_tiles_of_the_test_vector() -> None:
+def test_R2_1_the_tiles_of_the_test_vector() -> None:
     tiles = shuffle(SEED, "tiles/1", TILES)
     assert tiles[:4] == [("garage", "cash"), ("office", "cash"), ("garage", "jewels"), ("safe", "gold")]
     assert sorted(tiles) == sorted(TILES)
 
 
-def test_r2_3_the_bag_of_the_test_vector() -> None:
+def test_R2_3_the_bag_of_the_test_vector() -> None:
     bag = shuffle(SEED, "bag", load_edition().art_tokens)
     assert bag[:4] == ["watch", "manuscript", "jewellery", "painting"]
 
 
-def test_r2_4_the_deck_of_the_test_vector() -> None:
+def test_R2_4_the_deck_of_the_test_vector() -> None:
     deck = shuffle(SEED, "deck", [card.id for card in load_edition().cards])
     assert deck[:6] == ["tiara", "manuscript-2", "pharaoh", "watch-1", "painting-2", "showcase-2"]
 

@@ -26,7 +26,7 @@ def house() -> House:
     return copy
 
 
-def test_r1_2_there_are_54_tiles_18_of_each_place() -> None:
+def test_R1_2_there_are_54_tiles_18_of_each_place() -> None:
     assert Counter(place for place, _ in TILES) == {"garage": 18, "office": 18, "safe": 18}
     assert Counter(loot for _, loot in TILES) == {
         "jewels": 12,
@@ -44,14 +44,14 @@ def test_r1_2_there_are_54_tiles_18_of_each_place() -> None:
     assert {place for place, loot in TILES if loot == "gold"} == {"safe"}
 
 
-def test_r1_3_the_house_edition_has_60_art_tokens_24_cards_and_4_boards_with_two_faces() -> None:
+def test_R1_3_the_house_edition_has_60_art_tokens_24_cards_and_4_boards_with_two_faces() -> None:
     edition = load_edition()
     assert len(edition.art_tokens) == 60
     assert len(edition.cards) == 24
     assert sorted(edition.market) == ["1A", "1B", "2A", "2B", "3A", "3B", "4A", "4B"]
 
 
-def test_r1_4_the_house_edition_agrees_with_every_printed_example() -> None:
+def test_R1_4_the_house_edition_agrees_with_every_printed_example() -> None:
     edition = load_edition()
     assert edition.card["manuscript-1"] == Collection("manuscript-1", ("manuscript",), (4,))
     assert edition.card["chalice-2"] == Collection("chalice-2", ("chalice",) * 2, (4, 7))
