@@ -47,8 +47,10 @@ def _heartbeats() -> list[Finding]:
     now = servers.database_now()
     heard = Server.objects.filter(seen__gte=now - servers.GONE_MS).order_by("-seen").values_list("name", "seen")
     said = ", ".join(f"{name}: {max(0, now - seen) / 1000:.1f} s" for name, seen in heard)
-    silent = any(seen < now - servers.SILENT_MS for _, seen in heard)
-    return [Finding(str(say("Web processes, and when they were last heard of")), said or "–", silent or not heard)]
+    # A process is heard of from the first game on that somebody opens there.
+    missed = any(seen < now - servers.SILENT_MS for _, seen in heard)
+    missed = missed or (not heard and Game.objects.filter(ended=None).exists())
+    return [Finding(str(say("Web processes, and when they were last heard of")), said or "–", missed)]
 
 
 def _queue() -> list[Finding]:

@@ -39,7 +39,8 @@ def test_the_key_of_the_heartbeat_is_the_one_that_the_worker_writes() -> None:
     assert troubles.OLD_HEARTBEAT_SECONDS == health.OLDEST_HEARTBEAT
 
 
-def test_a_site_that_nobody_runs_is_wrong_from_the_first_line() -> None:
+def test_games_that_nobody_looks_after_are_wrong_from_the_first_line() -> None:
+    finish(people("Alice", "Bob"), ended=None, finish_seq=None)
     assert wrong() == ["Web processes, and when they were last heard of", "Last heartbeat of the worker"]
 
 
