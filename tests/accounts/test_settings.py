@@ -131,11 +131,14 @@ def test_the_administration_finds_people_and_gives_roles_and_nothing_else(admin:
         assert client.get(f"/admin/{private}/").status_code == 404
 
 
-def test_staff_without_the_right_give_no_roles(admin: User, alice: User, bob: User) -> None:
+def test_moderators_read_about_people_and_give_no_roles(admin: User, alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(is_staff=True)
     client = signed_in(with_app(bob), code="now")
     assert client.get("/admin/").status_code == 200
-    assert client.get(f"/admin/accounts/user/{alice.pk}/change/").status_code == 403
+    assert client.get(f"/admin/accounts/user/{alice.pk}/change/").status_code == 200
+    assert client.post(f"/admin/accounts/user/{alice.pk}/change/", {"is_staff": "on"}).status_code == 403
+    alice.refresh_from_db()
+    assert not alice.is_staff
 
 
 # Letters --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,199 @@
+"""The six who may stand before a door, the house they stand in, and the doors that there are."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from accounts import tokens
+from accounts.models import User
+from games import chat, rooms
+from games.forms import SettingsForm
+from games.models import Game, Reason, Room
+from games.moderation import acts, appeals, cases
+from games.moderation.acts import Why
+from games.views import rooms as room_views
+from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
+
+ROLES = ("visitor", "guest", "player", "owner", "moderator", "administrator")
+WHY = Why(Reason.INSULT)
+
+
+@dataclass
+class House:
+    """One of everything that an address can name, and one person of each role."""
+
+    people: dict[str, User]
+    game: Game
+    room: Room
+    pks: dict[str, int] = field(default_factory=dict)
+
+    def of_model(self, model: str) -> int:
+        """The number of one row that the administration could show."""
+        return {
+            "accounts_user": self.people["player"].pk,
+            "games_game": self.game.pk,
+            "games_room": self.room.pk,
+            "games_case": self.pks["case"],
+            "games_act": self.pks["act"],
+            "games_appeal": self.pks["appeal"],
+        }.get(model, 1)
+
+    def client(self, role: str) -> Client:
+        return client_of(self.people[role]) if role in self.people else Client()
+
+
+def house() -> House:
+    """Irma owns the room and Max plays there; Juve watches over it, and Nick over Juve. Fandor is talked about."""
+    people = {
+        "guest": User.objects.create_guest(),
+        "player": somebody("Max"),
+        "owner": somebody("Irma Vep"),
+        "moderator": moderator(),
+        "administrator": moderator("Nick", administrator=True),
+    }
+    fandor, lupin = somebody("Fandor"), moderator("Lupin")
+    room = rooms.open_room(people["owner"], size=3)
+    rooms.sit(room, people["player"])
+    game = game_of(people["owner"], people["player"])
+    place = chat.place_of(chat.channel_of(game), people["player"].pk)
+    assert place is not None
+    message = chat.say(people["player"], place, preset="hello")
+    case = reported(people["owner"], fandor).case
+    cases.claim(case, people["moderator"])
+    act = acts.mute(lupin, fandor, timezone.now() + timedelta(days=1), WHY)
+    own = acts.mute(lupin, people["player"], timezone.now() + timedelta(days=1), WHY)
+    appeal = appeals.appeal(act, fandor, "Please.")
+    EmailAddress.objects.create(user=people["player"], email="max@example.org", verified=True, primary=True)
+    tokens.make(people["player"], "mine")
+    token = people["player"].tokens.get()
+    pks = {
+        "person": fandor.pk,
+        "case": case.pk,
+        "act": act.pk,
+        "own_act": own.pk,
+        "appeal": appeal.pk,
+        "message": message.pk,
+        "token": token.pk,
+        "nothing": 999_999,
+    }
+    return House(people, game, room, pks)
+
+
+@dataclass(frozen=True)
+class Door:
+    """One address of the site as its pattern has it, by its name or, where it has none, its route.
+
+    Where one pattern leads to many things, each word that it knows is a door.
+    """
+
+    name: str
+    route: str
+    parameters: tuple[str, ...]
+    word: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.name} {self.word}".strip()
+
+
+WORDS = {"games:room_act": ("what", list(room_views.ACTS))}
+
+
+def doors() -> list[Door]:
+    """Every address pattern that there is."""
+    found = []
+    for door in _walk(get_resolver().url_patterns):
+        _parameter, words = WORDS.get(door.name, ("", [""]))
+        found += [replace(door, word=word) for word in words]
+    return sorted(found, key=lambda door: door.key)
+
+
+def _walk(patterns: list[Any], names: str = "", routes: str = "") -> Iterator[Door]:
+    for pattern in patterns:
+        route = routes + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            space = f"{names}{pattern.namespace}:" if pattern.namespace else names
+            yield from _walk(pattern.url_patterns, space, route)
+        elif isinstance(pattern, URLPattern):
+            name = f"{names}{pattern.name}" if pattern.name else route
+            yield Door(name, route, tuple(sorted(pattern.pattern.regex.groupindex)))
+
+
+# What `pk` means at which door.
+NAMED = {
+    "accounts:end_session": "nothing",
+    "accounts:revoke_token": "token",
+    "games:act_in_case": "case",
+    "games:appeal": "own_act",
+    "games:case": "case",
+    "games:claim": "case",
+    "games:decide_appeal": "appeal",
+    "games:decide_case": "case",
+    "games:hide": "message",
+    "games:release": "case",
+    "games:undo": "act",
+    "mfa_edit_webauthn": "nothing",
+    "mfa_remove_webauthn": "nothing",
+}
+
+
+def address(door: Door, house: House) -> str:
+    """Where the door is in that house."""
+    model = door.name.removeprefix("admin:").rsplit("_", 1)[0] if door.name.startswith("admin:") else ""
+    values: dict[str, Any] = {
+        "code": house.room.code if "rooms/" in door.route else house.game.code,
+        "channel": chat.channel_of(house.game),
+        "pk": house.pks[NAMED.get(door.name, "person")],
+        "object_id": house.of_model(model),
+        "app_label": "games",
+        "content_type_id": 1,
+        "uidb36": "1",
+        "key": "no-such-key",
+        "url": "nowhere",
+        "name": "Fandor" if "people/" in door.route else "nothing.jsonl.gz",
+        "what": door.word,
+        "token": "no-such-token",
+    }
+    if "/" in door.name:
+        return "/" + re.sub(r"<path:object_id>", str(house.of_model("")), re.sub(r"\(\?P<url>.*", "nowhere", door.name))
+    return reverse(door.name, kwargs={name: values[name] for name in door.parameters})
+
+
+def said(door: Door, house: House) -> dict[str, Any]:
+    """What a form at that door says, where an empty one would be refused whoever sends it."""
+    act = {"what": "warn", "hours": "24", "reason": "insult"}
+    settings = SettingsForm.of(house.room)
+    return {
+        "games:act_in_case": act,
+        "games:moderated_person": act,
+        "games:moderated_game": {"what": "watch", "reason": "insult"},
+        "games:moderated_room": {"what": "close_room", "reason": "insult"},
+        "games:hide": {"reason": "insult"},
+        "games:report": {"reason": "threat"},
+        "games:talk": {"preset": "luck"},
+        "games:appeal": {"words": "Please."},
+        "games:room_act invite": {"name": "Fandor"},
+        "games:room_act show-out": {"person": house.people["player"].pk},
+        "games:open_room": {"size": "2", "pace": "live", "rulebook": "fr", "ranked": "no", "public": "yes"},
+        "games:room_settings": {
+            name: settings.get_initial_for_field(field, name) or "" for name, field in settings.fields.items()
+        },
+    }.get(door.key, {})
+
+
+LETTERS = {200: "p", 400: "b", 403: "x", 404: "n", 405: "m", 409: "b", 422: "b", 503: "u"}
+
+
+def letter_of(response: Any) -> str:
+    """What the door said, as one letter of the matrix."""
+    location = response.headers.get("Location", "")
+    if response.status_code in (301, 302):
+        return "s" if location.startswith(("/account/sign-in/", "/admin/login/")) else "a"
+    return LETTERS[response.status_code]
