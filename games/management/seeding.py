@@ -42,7 +42,7 @@ RULEBOOKS: tuple[tuple[Rulebook, int], ...] = (("fr", 50), ("de", 20), ("it", 15
 RELAXED = 10
 RANKED = 85
 # A person's number is drawn with this power: few play much, many a little.
-SKEW = 2.5
+SKEW = 1.8
 AT_ONCE = 20_000
 NAMES = "Badger Cricket Fox Gecko Heron Jackdaw Lynx Magpie Marten Moth Otter Owl Raven Stoat".split()
 

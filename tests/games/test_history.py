@@ -221,6 +221,18 @@ def test_the_story_tells_scores_growth_trades_and_figures(client: Client, people
         archive.archive(game.pk)
 
 
+def test_a_story_asks_the_same_number_of_questions_whoever_played(client: Client, people: list[User]) -> None:
+    asked = []
+    for name in ("fr-2", "fr-4", "pt-3-dozers"):
+        game = finished(name, people[:2])
+        archive.archive(game.pk)
+        with CaptureQueriesContext(connection) as questions:
+            assert client.get(f"/games/{game.code}/story/").status_code == 200
+        asked.append(len(questions))
+    assert len(set(asked)) == 1
+    assert asked[0] <= 10
+
+
 def test_the_story_of_a_running_game_is_at_its_table(client: Client) -> None:
     game = finished("fr-2")
     Game.objects.filter(pk=game.pk).update(ended=None)
