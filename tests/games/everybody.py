@@ -160,6 +160,7 @@ def address(door: Door, house: House) -> str:
         "name": "Fandor" if "people/" in door.route else "nothing.jsonl.gz",
         "what": door.word,
         "token": "no-such-token",
+        "pace": "live",
     }
     if "/" in door.name:
         return "/" + re.sub(r"<path:object_id>", str(house.of_model("")), re.sub(r"\(\?P<url>.*", "nowhere", door.name))

@@ -108,6 +108,7 @@ ANSWERS: dict[str, str] = {
     "games:api": "pppppp mmmmmm",
     "games:api_dumps": "pppppp mmmmmm",
     "games:api_game": "nnnnnn mmmmmm",
+    "games:api_ladder": "pppppp mmmmmm",
     "games:api_games": "pppppp mmmmmm",
     "games:api_player": "pppppp mmmmmm",
     "games:api_players": "nnnnnn mmmmmm",
