@@ -45,10 +45,15 @@ class Held:
 
 def ask_for_rating(game_id: int) -> None:
     """Have a worker rate this game; where the message is lost, the sweep finds the game."""
+    ask_a_worker("games.tasks.rate_game", game_id)
+
+
+def ask_a_worker(task: str, *words: int) -> None:
+    """Have this done soon; whoever asks has a sweep behind them, and goes on when there is no queue."""
     try:
-        current_app.send_task("games.tasks.rate_game", [game_id])
+        current_app.send_task(task, words)
     except Exception as error:
-        logger.debug("Game %d waits for the sweep: %s", game_id, error)
+        logger.debug("%s%r waits for the sweep: %s", task, words, error)
 
 
 def rate_game(game_id: int) -> None:

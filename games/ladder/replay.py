@@ -6,13 +6,14 @@ nothing is missing any more, one short transaction puts it in force. The old lin
 
 import logging
 import time
+from functools import partial
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from games.ladder.finished import finished
 from games.ladder.ledger import last_lines
-from games.ladder.rate import locked, write
+from games.ladder.rate import ask_a_worker, locked, write
 from games.models import Game, Generation, Ladder, Rating
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ def _replay_from(game_id: int) -> bool:
         first = min(first, building.from_seq)
     number = known.order_by("-number").values_list("number", flat=True).first() or 0
     Generation.objects.create(pace=game.pace, number=number + 1, from_seq=first, rated_to=first - 1)
+    transaction.on_commit(partial(ask_a_worker, "games.tasks.replay_ladders"))
     return True
 
 

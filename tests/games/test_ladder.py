@@ -7,6 +7,8 @@ from decimal import Decimal
 from io import StringIO
 
 import pytest
+import redis
+from celery import current_app
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, OperationalError, connection
 
@@ -425,3 +427,22 @@ def test_rating_a_game_takes_the_same_number_of_questions_however_long_the_ledge
             counts.append([])
             ladder.rate_game(game.pk)
     assert len(counts[1]) == len(counts[2]) <= 16
+
+
+def test_a_void_game_has_a_worker_asked_and_a_queue_that_is_away_stops_nobody(
+    valkey: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = people("Alice", "Bob")
+    games = [finish([alice, bob]), finish([bob, alice])]
+    ladder.rate_finished()
+    valkey.flushall()
+    ladder.void_game(games[0].pk, None)
+    assert b"games.tasks.replay_ladders" in valkey.lindex("celery", 0)
+
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("no queue")
+
+    monkeypatch.setattr(current_app, "send_task", away)
+    ladder.ask_for_rating(games[0].pk)
+    assert ladder.void_game(games[1].pk, None)
+    assert ladder.replay() == 1
