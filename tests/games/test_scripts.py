@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from pytest_django import Settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCRIPTS = ROOT / "games/static/games/js"
@@ -32,6 +34,17 @@ def words_of(page: str) -> str:
 @pytest.mark.parametrize("page", PAGES)
 def test_all_scripts_of_a_page_together_are_small(page: str) -> None:
     assert sum(len(gzip.compress((SCRIPTS / name).read_bytes())) for name in scripts_of(page)) < MOST_BYTES
+
+
+def test_a_script_asks_for_the_very_modules_that_it_was_made_with(tmp_path: Path, settings: Settings) -> None:
+    settings.STATIC_ROOT = tmp_path
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "midnight.storage.Files"}}
+    call_command("collectstatic", interactive=False, verbosity=0)
+    collected = list((tmp_path / "games/js").glob("*.*.js"))
+    assert len(collected) == len(list(SCRIPTS.glob("*.js")))
+    asked = [name for path in collected for name in re.findall(r"""(?:from |import\()"\./([^"]+)""", path.read_text())]
+    assert asked
+    assert set(asked) <= {path.name for path in collected}
 
 
 @pytest.mark.parametrize("page", PAGES)
