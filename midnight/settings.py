@@ -330,6 +330,7 @@ ACCOUNT_RATE_LIMITS = {
     "change_name": "20/h/user",
     "export": "6/h/user",
     "judge": "20/m/ip",
+    "bots": "30/600s/ip",
 }
 # Requests of the read API a minute and address.
 API_LIMIT = 120

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.decorators import rate_limit
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -51,6 +52,7 @@ def _tables(request: HttpRequest) -> dict[str, Any]:
 
 
 @require_POST
+@rate_limit(action="bots")
 def play_against_bots(request: HttpRequest) -> HttpResponse:
     """A game that begins at once; who is nobody yet plays as a guest."""
     form = BotsForm(request.POST)

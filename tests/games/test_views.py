@@ -80,6 +80,12 @@ def test_no_game_is_opened_by_a_link(client: Client, db: None) -> None:
     assert not Game.objects.exists()
 
 
+def test_nobody_opens_games_against_bots_without_end(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    assert [client.post("/play/bots/").status_code for _ in range(31)] == [302] * 30 + [429]
+    assert "Wait a little and try again." in client.post("/play/bots/").content.decode()
+
+
 def test_the_tables_show_the_games_that_one_is_in_and_no_others(client: Client, alice: User) -> None:
     own, other = new_game(alice), new_game(User.objects.create_user("Bob"))
     client.force_login(alice)
@@ -144,3 +150,15 @@ async def test_what_a_form_asks_for_is_done_once_however_often_it_is_sent(stoppe
         assert response.headers["Location"] == f"/games/{game.code}/"
     ready = [event for event in table.this_round if event.type == "ready" and getattr(event, "seat", None) == 0]
     assert len(ready) == 1
+
+
+async def test_a_flood_of_forms_is_told_so_and_the_others_are_not(stopped: None) -> None:
+    person, other = [await sync_to_async(User.objects.create_user)(name) for name in ("Alice", "Bob")]
+    games = [await sync_to_async(new_game)(one) for one in (person, other)]
+    clients = [await sync_to_async(client_of)(one) for one in (person, other)]
+    address = f"/games/{games[0].code}/exchange/"
+    said = [(await clients[0].post(address, {"command": PASS})).content.decode() for _ in range(60)]
+    assert "That was too fast" not in said[0]
+    assert any("That was too fast: at most 20 commands a second." in one for one in said)
+    answer = await clients[1].post(f"/games/{games[1].code}/exchange/", {"command": PASS})
+    assert "That was too fast" not in answer.content.decode()
