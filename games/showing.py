@@ -129,6 +129,14 @@ class Showing:
         return [(self.sight["players"][seat], self.who[seat], reveal["scores"][seat]) for seat in order]
 
     @property
+    def lines(self) -> list[tuple[str, names.Name, list[tuple[Sight, int]]]]:
+        """The score sheet line by line, as the rules count it (R7.3): everybody's points, best first."""
+        return [
+            (line, name, [(player, score[line]) for player, _, score in self.ranking])
+            for line, name in names.SCORE.items()
+        ]
+
+    @property
     def tied(self) -> bool:
         """Whether the escape token decided who won (R7.4)."""
         scores = [score["total"] for player, _, score in self.ranking if not player["left"]]

@@ -1,14 +1,25 @@
 """A person at a game's page, who plays by tapping what the page offers."""
 
+import asyncio
 import re
+from collections.abc import Awaitable
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, Request, TimeoutError, expect
 
 ENOUGH = 240
 
 
 async def phase(page: Page) -> str:
     return str(await page.locator("#game").get_attribute("data-phase"))
+
+
+async def tap(what: Locator) -> bool:
+    """Tap it; False where it has gone, since somebody moved meanwhile."""
+    try:
+        await what.click(timeout=1_500)
+    except TimeoutError:
+        return False
+    return True
 
 
 async def until(page: Page, *phases: str, seconds: float = 60) -> None:
@@ -22,12 +33,11 @@ async def get_ready(page: Page) -> None:
 
 
 async def lift_and_stash(page: Page) -> bool:
-    """Lift a garage tile that lies face down and keep it, or put it back face up; False where there is none."""
-    tile = page.locator("#tiles .tile.garage.down").first
+    """Lift a tile that lies face down and keep it, or put it back face up; False where none is open to this hand."""
+    tile = page.locator("#tiles .tile.down:not(.locked)").first
     if not await tile.count():
         return False
-    await tile.click()
-    if await held(page):
+    if await tap(tile) and await held(page):
         stash = page.locator("#stash")
         may = await stash.get_attribute("aria-disabled") == "false"
         await page.keyboard.press("s" if may else "u")
@@ -51,7 +61,7 @@ async def search(page: Page) -> None:
         if await phase(page) != "search":
             return
         if await escape.is_visible():
-            await escape.click()
+            await tap(escape)
             break
         if not await lift_and_stash(page):
             break
@@ -63,24 +73,51 @@ async def trade(page: Page) -> None:
     for _ in range(ENOUGH):
         if await phase(page) != "exchange":
             return
-        shown = page.locator(".shown")
-        seq = await shown.get_attribute("data-seq")
-        place, ware = page.locator("button.place"), page.locator("#trade input[type=radio]")
-        if await place.count():
-            await place.first.click()
-        elif not await page.locator(".whose.mine").count():
-            pass
-        elif await ware.count():
-            await page.locator("#trade label.ware").first.click()
-            await page.get_by_role("button", name="Trade", exact=True).click()
-        else:
-            await page.locator("form.pass button").click()
-        await page.wait_for_function(
-            """(seq) => document.querySelector("#exchange .shown").dataset.seq !== seq
-               || document.querySelector("#game").dataset.phase !== "exchange" """,
-            arg=seq,
-            timeout=30_000,
-        )
+        seq = await seq_of(page)
+        if await _trade_once(page):
+            await until_moved(page, seq)
+
+
+async def _trade_once(page: Page) -> bool:
+    place, ware = page.locator("button.place"), page.locator("#trade input[type=radio]")
+    if await place.count():
+        return await answered(page, tap(place.first))
+    if not await page.locator(".whose.mine").count():
+        return True
+    if await ware.count():
+        if not await tap(page.locator("#trade label.ware").first):
+            return False
+        return await answered(page, tap(page.get_by_role("button", name="Trade", exact=True)))
+    return await answered(page, tap(page.locator("form.pass button")))
+
+
+async def answered(page: Page, act: Awaitable[bool]) -> bool:
+    """Do what posts a form; True when its answer has come, False where nothing was posted."""
+    answer = asyncio.ensure_future(page.wait_for_event("requestfinished", is_posted, timeout=10_000))
+    if await act:
+        await answer
+        return True
+    answer.cancel()
+    return False
+
+
+def is_posted(request: Request) -> bool:
+    return request.method == "POST"
+
+
+async def seq_of(page: Page) -> str:
+    """How new the exchange is that the page shows."""
+    return str(await page.locator("#exchange .shown").get_attribute("data-seq"))
+
+
+async def until_moved(page: Page, seq: str) -> None:
+    """Until the page shows something newer, or another phase."""
+    await page.wait_for_function(
+        """(seq) => document.querySelector("#exchange .shown").dataset.seq !== seq
+           || document.querySelector("#game").dataset.phase !== "exchange" """,
+        arg=seq,
+        timeout=30_000,
+    )
 
 
 async def play_round(page: Page) -> None:

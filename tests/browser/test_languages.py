@@ -58,3 +58,12 @@ async def test_every_phase_of_a_game_fits_in_every_language(
             await page.set_viewport_size(size)
             await assert_fits(page)
             await assert_no_word_is_cut(page, ".button, #phase")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_visitors_header_takes_two_rows_on_a_phone(language: str, open_page: OpenPage) -> None:
+    page = await open_page(locale=language, viewport=PHONE)
+    await page.goto("/")
+    box = await page.locator(".masthead").bounding_box()
+    assert box is not None
+    assert box["height"] < 120

@@ -5,24 +5,28 @@ import { say, write } from "./words.js";
 const KEPT = "taught";
 const GAMES = 3;
 
-const place = document.getElementById("coach");
+const exchange = document.getElementById("exchange");
+const places = { search: document.getElementById("coach"), table: document.getElementById("guide") };
 const { code } = document.getElementById("game").dataset;
 const taught = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
 let wanted = taught.includes(code) || taught.length < GAMES;
 if (wanted && !taught.includes(code)) localStorage.setItem(KEPT, JSON.stringify([...taught, code]));
 
-place.querySelector("button").addEventListener("click", () => {
-  wanted = false;
-  place.hidden = true;
-  localStorage.setItem(KEPT, JSON.stringify(Array(GAMES).fill("")));
-});
+for (const place of Object.values(places)) {
+  place.querySelector("button").addEventListener("click", () => {
+    wanted = false;
+    for (const one of Object.values(places)) one.hidden = true;
+    localStorage.setItem(KEPT, JSON.stringify(Array(GAMES).fill("")));
+  });
+}
 
 /** The hint for this moment of a search; nothing new while a tile turns over. */
-function hint({ tiles }, { hand, board }) {
+function searching({ tiles }, { hand, board, token }) {
+  if (token !== null) return null;
   const kept = board.map((spot) => tiles[spot].loot);
   if (hand !== null) {
     const { loot } = tiles[hand];
-    if (!loot) return null;
+    if (!loot) return "";
     if (loot === "drawer") return "coach-drawer";
     return loot === "iron_key" && !kept.includes("iron_key") ? "coach-iron" : "coach-keep";
   }
@@ -32,8 +36,25 @@ function hint({ tiles }, { hand, board }) {
   return kept.length ? "coach-key" : "coach-lift";
 }
 
+/** The hint for this moment of an exchange, as its fragment offers it. */
+function trading({ turn, seat }) {
+  if (exchange.querySelector(".place")) return "coach-place";
+  if (turn !== seat) return "coach-wait";
+  return exchange.querySelector("#trade input[type=radio]") ? "coach-trade" : "coach-pass";
+}
+
+function hint(sight, own) {
+  if (!wanted || !own || own.left) return [null, null];
+  const { phase } = sight;
+  if (phase === "search" || phase === "countdown") return [searching(sight, own), null];
+  if (phase === "gathering") return [null, "coach-wares"];
+  return [null, phase === "exchange" ? trading(sight) : null];
+}
+
 export function coach(sight, own) {
-  place.hidden = !(wanted && own && own.token === null);
-  const key = place.hidden ? null : hint(sight, own);
-  if (key) write(place.querySelector("p"), say(key));
+  const [search, table] = hint(sight, own);
+  for (const [place, key] of [[places.search, search], [places.table, table]]) {
+    place.hidden = key === null;
+    if (key) write(place.querySelector("p"), say(key));
+  }
 }

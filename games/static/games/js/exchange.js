@@ -43,10 +43,15 @@ export function watchExchange(swapped) {
   // The form is emptied after everybody has heard that it will be.
   place.addEventListener("reset", () => setTimeout(showPrice));
   place.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (Number(detail.xhr.getResponseHeader("Midnight-Seq")) < shownSeq()) detail.shouldSwap = false;
+    if (detail.target !== place) return;
+    const seq = Number(detail.xhr.getResponseHeader("Midnight-Seq"));
+    // Only the answer to a form has something to say when nothing has moved: why it was refused.
+    const isNews = detail.requestConfig.verb === "get" ? seq > shownSeq() : seq >= shownSeq();
+    if (!isNews) detail.shouldSwap = false;
     else keep();
   });
-  place.addEventListener("htmx:afterSwap", () => {
+  place.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target !== place) return;
     giveBack();
     swapped();
   });

@@ -1,7 +1,11 @@
 /* A game's page: the line, the picture, and what draws it. The exchange and the end are fragments of the server's. */
 
+import { coach } from "./coach.js";
+import { countUp } from "./count.js";
+import { watchDrags } from "./drag.js";
 import { refresh, refreshRound, watchExchange } from "./exchange.js";
 import { Line } from "./line.js";
+import { showBag } from "./moment.js";
 import { Search } from "./search.js";
 import { Picture } from "./sight.js";
 import { play } from "./sounds.js";
@@ -71,6 +75,12 @@ function announce(event) {
     tell(say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
   }
   if (event.type === "search_started") tell(say("begins"));
+  if (event.type === "bag_opened") {
+    const said = say(event.got ? "bag-found" : "bag-empty", { name: name(event.seat), art: event.got && say(`art-${event.got}`) });
+    play("bag");
+    tell(said);
+    showBag(event.got, said);
+  }
 }
 
 function draw() {
@@ -83,6 +93,8 @@ function draw() {
   drawTokens(find("tokens"), sight.players);
   if (phase === "gathering" || phase === "countdown") drawSitters(sight);
   search.draw(sight, own(sight));
+  coach(sight, own(sight));
+  find("may-leave").hidden = !own(sight) || own(sight).left || phase === "over";
   if (phase === "exchange" || phase === "over") refresh(picture.head);
   if (phase === "gathering") refreshRound(sight.round, picture.head);
   drawClock();
@@ -101,7 +113,7 @@ const whose = ({ turn, seat }) => (turn === seat ? say("your-turn") : turn === n
 function drawSitters(sight) {
   const me = own(sight);
   const ready = find("ready");
-  ready.hidden = !me;
+  ready.hidden = !me || me.left;
   ready.disabled = sight.phase !== "gathering";
   ready.ariaPressed = Boolean(me?.ready);
   const list = find("sitters");
@@ -122,6 +134,7 @@ function drawSitters(sight) {
 }
 
 find("ready").addEventListener("click", () => ask({ do: "ready", on: !own(picture.now)?.ready }));
+find("leave").addEventListener("click", () => ask({ do: "leave" }));
 
 /** The time that is left, and the countdown over everything. */
 function drawClock() {
@@ -142,8 +155,13 @@ const clockWords = (seconds) =>
   seconds >= 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 let turn = null;
+let counted = Boolean(document.querySelector(".sheet"));
 watchExchange(() => {
   const { sight } = picture;
+  if (!counted && document.querySelector(".sheet")) {
+    counted = true;
+    countUp(find("exchange"));
+  }
   if (sight?.phase === "exchange" && sight.turn !== turn) {
     turn = sight.turn;
     tell(whose(sight));
@@ -170,6 +188,7 @@ async function prove() {
 }
 find("exchange").addEventListener("click", ({ target }) => target.closest("#check") && prove());
 
+watchDrags();
 document.addEventListener("visibilitychange", () => !document.hidden && draw());
 setInterval(drawClock, 200);
 line.open();

@@ -1,11 +1,10 @@
 /* The search: 54 tiles, one's own hand and board, the other hands. It draws what it is given and asks; it never decides. */
 
-import { coach } from "./coach.js";
+import { token } from "./moment.js";
 import { play } from "./sounds.js";
 import { KEYS, missingKey, searching, Tiles } from "./tiles.js";
 import { back, front, make, piece, say, write } from "./words.js";
 
-const SILVER = new Set(["manuscript", "chalice", "statuette"]);
 const SLOTS = 6;
 const SAID_MS = 4000;
 const AGAIN_MS = 30;
@@ -58,7 +57,6 @@ export class Search {
     this.#drawBoard();
     this.#drawOthers();
     this.#drawPrices();
-    coach(sight, own);
     this.#go();
   }
 
@@ -87,6 +85,7 @@ export class Search {
 
   #handWords(tile, held) {
     if (!this.#own) return say("watching");
+    if (this.#own.left) return say("you-left");
     if (this.#own.token !== null) return say("you-escaped");
     if (!tile) return say("hand-free");
     if (!tile.loot) return say("looking");
@@ -142,6 +141,7 @@ export class Search {
           `${character}${hand === null ? "" : " reaching"}${token || left ? " out" : ""}`,
           piece("character", `character-${character}`),
           make("span", "name", words),
+          make("span", "few", ...(token ? [piece("token", "token", `token-${token}`)] : left ? [] : [Object.assign(make("b", "", `${board.length}/${SLOTS}`), { ariaHidden: "true" })])),
           make("span", "loots", ...loot),
         );
       }),
@@ -166,7 +166,7 @@ export class Search {
           "",
           ...cost.map((loot) => piece("loot", `loot-${loot}`)),
           Object.assign(make("span", "arrow", "→"), { ariaHidden: "true" }),
-          ...kinds.map((kind) => piece("art", `disc-${SILVER.has(kind) ? "silver" : "gold"}`, `art-${kind}`)),
+          ...kinds.map(token),
           Object.assign(make("span", "more", number), { ariaHidden: "true" }),
           make("span", "visually-hidden", say("market", { face, price, goods })),
         );
@@ -283,7 +283,7 @@ export class Search {
     write(this.#refusal, "");
     write(this.#refusal, sentence);
     const top = tile ? tile.offsetTop + tile.offsetHeight : this.#tiles.offsetHeight;
-    this.#refusal.style.insetBlockStart = `${Math.min(top, this.#tiles.offsetHeight - this.#refusal.offsetHeight)}px`;
+    this.#refusal.style.translate = `0 ${Math.min(top, this.#tiles.offsetHeight - this.#refusal.offsetHeight)}px`;
     tile?.animate?.([{ translate: "-3px" }, { translate: "3px" }, { translate: "0" }], { duration: this.#still ? 0 : 150 });
     navigator.vibrate?.([20, 40, 20]);
     clearTimeout(this.saying);

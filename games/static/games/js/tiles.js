@@ -21,6 +21,7 @@ export class Tiles {
   columns = 0;
   #place;
   #drawn = [];
+  #within = "";
 
   /** `name(seat)` is what somebody is called; `tile()` makes what a tile is drawn in, a button where one may lift it. */
   constructor(place, name, tile = button) {
@@ -30,9 +31,17 @@ export class Tiles {
 
   draw(sight, own) {
     if (!this.spots.length) this.#lay();
-    this.columns = getComputedStyle(this.#place).gridTemplateColumns.split(" ").length;
+    this.#measure(sight.phase);
     const holders = new Map(sight.players.filter(({ hand }) => hand !== null).map((player) => [player.hand, player]));
     sight.tiles.forEach((tile, spot) => this.#drawTile(sight, own, spot, holders.get(spot)));
+  }
+
+  /** How many lie beside each other: asked for seldom, since the browser has to lay everything out to say so. */
+  #measure(phase) {
+    const within = `${phase} ${innerWidth} ${innerHeight}`;
+    if (this.#within === within) return;
+    this.#within = within;
+    this.columns = getComputedStyle(this.#place).gridTemplateColumns.split(" ").length;
   }
 
   #lay() {
