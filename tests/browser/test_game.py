@@ -225,13 +225,13 @@ async def test_a_leather_bag_has_its_moment(open_page: OpenPage) -> None:
 
 async def test_whoever_leaves_for_good_is_asked_first(open_page: OpenPage) -> None:
     page = await at_the_table(open_page, staged.gathering)
-    await page.get_by_role("banner").locator("summary").click()
+    await page.get_by_label("Menu").click()
     await page.get_by_role("button", name="Leave for good").click()
     asked = page.get_by_role("dialog")
     await assert_no_barriers(page)
     await asked.get_by_role("button", name="Stay").click()
     await expect(asked).to_be_hidden()
-    await page.get_by_role("banner").locator("summary").click()
+    await page.get_by_label("Menu").click()
     await page.get_by_role("button", name="Leave for good").click()
     await asked.get_by_role("button", name="Leave for good").click()
     await expect(page.locator("#ready")).to_be_hidden()

@@ -20,7 +20,17 @@ let seats = [];
 const name = (seat) => (has(`seat-${seat}`) && seats[seat]?.kind === "bot" ? say(`seat-${seat}`) : (seats[seat]?.name ?? say(`seat-${seat}`)));
 const own = (sight) => (sight?.seat === null ? null : (sight?.players[sight.seat] ?? null));
 const repeat = (rows) => rows.flatMap(([one, number]) => Array(number).fill(one));
-const tell = (sentence) => write(find("said"), sentence);
+
+const TOGETHER_MS = 2000;
+let toldAt = -TOGETHER_MS;
+
+/** What follows at once is added: nothing that matters is spoken over. */
+function tell(sentence) {
+  const now = performance.now();
+  const before = now - toldAt < TOGETHER_MS ? find("said").textContent : "";
+  toldAt = now;
+  write(find("said"), `${before} ${sentence}`.trim());
+}
 
 const line = new Line(game.dataset.socket, game.dataset.code, {
   after: () => picture.head,
