@@ -280,8 +280,7 @@ export class Search {
     const tile = spot === null ? null : this.#spread.spots[spot];
     play("refused");
     this.#refusal.hidden = false;
-    write(this.#refusal, "");
-    write(this.#refusal, sentence);
+    this.#refusal.replaceChildren(make("span", "", sentence));
     const top = tile ? tile.offsetTop + tile.offsetHeight : this.#tiles.offsetHeight;
     this.#refusal.style.translate = `0 ${Math.min(top, this.#tiles.offsetHeight - this.#refusal.offsetHeight)}px`;
     tile?.animate?.([{ translate: "-3px" }, { translate: "3px" }, { translate: "0" }], { duration: this.#still ? 0 : 150 });
