@@ -238,12 +238,23 @@ async def test_whoever_leaves_for_good_is_asked_first(open_page: OpenPage) -> No
     await expect(page.locator("#sitters li", has_text="Irma Vep")).to_contain_text("has left")
 
 
+# The lines of a score sheet, in the order in which they were counted.
+COUNTED = """() => {
+  window.counted = new Set();
+  new MutationObserver((all) => {
+    for (const { target } of all) if (target.classList.contains("now")) window.counted.add(target.className);
+  }).observe(document.body, { subtree: true, attributeFilter: ["class"] });
+}"""
+
+
 async def test_the_score_sheet_counts_up_line_by_line_and_at_once_for_who_wants_calm(open_page: OpenPage) -> None:
     page = await at_the_table(open_page, staged.last_exchange)
+    await page.evaluate(COUNTED)
     await player.trade(page)
-    counting = page.locator(".sheet.counting")
-    await expect(counting.locator(".line-silver.now")).to_be_visible()
-    await expect(counting.locator(".line-gold.now")).to_be_visible()
+    await expect(page.locator(".sheet")).to_be_visible()
+    await page.wait_for_function("window.counted.size === 4")
+    lines = ["line-silver", "line-gold", "line-uniques", "line-collections"]
+    assert await page.evaluate("[...window.counted]") == [f"{line} now" for line in lines]
     await expect(page.locator(".sheet.counting")).to_have_count(0)
     counted = await page.locator(".sheet").inner_text()
     await page.emulate_media(reduced_motion="reduce")
