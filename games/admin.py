@@ -27,12 +27,10 @@ from games.moderation.acts import Why
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Any]
-    SeatsOfGame = admin.TabularInline[Seat, Game]
-    ReportsOfCase = admin.TabularInline[Report, Case]
-    SeatsOfRoom = admin.TabularInline[RoomSeat, Room]
+    AnyRows = admin.TabularInline[Any, Any]
 else:
     AnyAdmin = admin.ModelAdmin
-    SeatsOfGame = ReportsOfCase = SeatsOfRoom = admin.TabularInline
+    AnyRows = admin.TabularInline
 
 # Nobody uses a room in which nothing has happened for so long.
 STALE = timedelta(minutes=30)
@@ -76,7 +74,23 @@ def link(name: str, text: object, *args: object) -> SafeString:
     return format_html('<a href="{}">{}</a>', reverse(name, args=args), text)
 
 
-class SeatInline(SeatsOfGame):
+class ReadOnlyRows(AnyRows):
+    """What belongs to a row, shown with it."""
+
+    extra = 0
+    can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return roles.is_moderator(request.user)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class SeatInline(ReadOnlyRows):
     model = Seat
     fields = readonly_fields = (
         "number",
@@ -89,17 +103,6 @@ class SeatInline(SeatsOfGame):
         "points",
         "conduct",
     )
-    extra = 0
-    can_delete = False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return roles.is_moderator(request.user)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Game)
@@ -154,20 +157,9 @@ class GameAdmin(ReadOnly):
         return format_html("{} · {}", table, link("games:moderated_game", _("act"), game.code))
 
 
-class RoomSeatInline(SeatsOfRoom):
+class RoomSeatInline(ReadOnlyRows):
     model = RoomSeat
     fields = readonly_fields = ("number", "user", "strength", "character", "agrees", "since", "seen")
-    extra = 0
-    can_delete = False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return roles.is_moderator(request.user)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Room)
@@ -240,21 +232,10 @@ def is_stale(room: Room) -> bool:
     return room.touched < timezone.now() - STALE
 
 
-class ReportInline(ReportsOfCase):
+class ReportInline(ReadOnlyRows):
     model = Report
     fk_name = "case"
     fields = readonly_fields = ("at", "reporter", "reason", "words", "said", "game", "seq", "verdict")
-    extra = 0
-    can_delete = False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return roles.is_moderator(request.user)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Case)
