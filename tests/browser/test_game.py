@@ -251,15 +251,15 @@ async def test_the_score_sheet_counts_up_line_by_line_and_at_once_for_who_wants_
     page = await at_the_table(open_page, staged.last_exchange)
     await page.evaluate(COUNTED)
     await player.trade(page)
-    await expect(page.locator(".sheet")).to_be_visible()
-    await page.wait_for_function("window.counted.size === 4")
+    await expect(page.locator("table.sheet")).to_be_visible()
+    await page.wait_for_function("() => window.counted.size === 4")
     lines = ["line-silver", "line-gold", "line-uniques", "line-collections"]
     assert await page.evaluate("[...window.counted]") == [f"{line} now" for line in lines]
-    await expect(page.locator(".sheet.counting")).to_have_count(0)
-    counted = await page.locator(".sheet").inner_text()
+    await expect(page.locator("table.counting")).to_have_count(0)
+    counted = await page.locator("table.sheet").inner_text()
     await page.emulate_media(reduced_motion="reduce")
     await page.reload()
-    assert await page.locator(".sheet").inner_text() == counted
+    assert await page.locator("table.sheet").inner_text() == counted
 
 
 async def test_a_search_by_keyboard_alone(open_page: OpenPage) -> None:

@@ -165,10 +165,10 @@ const clockWords = (seconds) =>
   seconds >= 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 let turn = null;
-let counted = Boolean(document.querySelector(".sheet"));
+let counted = Boolean(document.querySelector("table.sheet"));
 watchExchange(() => {
   const { sight } = picture;
-  if (!counted && document.querySelector(".sheet")) {
+  if (!counted && document.querySelector("table.sheet")) {
     counted = true;
     countUp(find("exchange"));
   }
