@@ -95,4 +95,5 @@ async def test_four_browsers_play_a_whole_game_to_the_score_sheet(open_page: Ope
         await expect(page.get_by_role("table", name="Score sheet").locator("thead th")).to_have_count(4)
         assert not await shifts(page), "\n".join(await shifts(page))
     for page in pages:
+        await expect(page.locator("table.counting")).to_have_count(0)
         await equal_to_its_reload(page)
