@@ -1,20 +1,26 @@
-"""What a player's page shows: all of it from columns and from the ledger, in a fixed number of questions."""
+"""What a player's page shows: all of it from columns and from the ledger, in a fixed number of questions.
 
-from collections import defaultdict
+Who has played thousands of games waits no longer than others: what is counted is the latest games, and the page says
+so. Where somebody stands comes from their row on the ladder, which has counted every game.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, F, Max, Q, Sum
 from django.utils import formats
 
 from accounts.models import User
 from games import charts, history
 from games.charts import Chart
 from games.ladder import boards, ledger
-from games.models import Figures, Game, RatingEvent, Seat
+from games.models import Game, RatingEvent, Seat
 from games.rating import Standing
 
+# So many of the latest games are counted.
+LATEST = 200
 RATED_GAMES = 100
 SEARCHES = 50
 BEST_WINS = 5
@@ -30,6 +36,11 @@ class LadderLine:
     pace: Game.Pace
     standing: Standing
     events: Sequence[RatingEvent]
+
+    @property
+    def more(self) -> bool:
+        """Whether there were rated games before these."""
+        return self.standing.games > len(self.events)
 
     @property
     def chart(self) -> Chart | None:
@@ -72,7 +83,7 @@ class Searches:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """All finished games with a result."""
+    """The games with a result among those that are counted."""
 
     games: int
     won: int
@@ -83,6 +94,8 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
+    # How many games are counted, where there are more than that.
+    only: int | None
     ladders: Sequence[LadderLine]
     totals: Totals
     best_wins: Sequence[BestWin]
@@ -93,18 +106,53 @@ class Profile:
     conduct: Sequence[tuple[str, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One seat that the player has had; the figures are None until the game is archived."""
+
+    game: int
+    ended: datetime
+    place: int | None
+    points: int | None
+    conduct: str
+    plan: str | None
+    stashes: int | None
+    searched_ms: int | None
+    completed: int | None
+    uniques: int | None
+
+
+PLAYED = ("game", "ended", "place", "points", "conduct")
+SHOWN = ("at", "before", "delta", "after", "game__code", "game__listed")
+COUNTED = ("plan", "stashes", "searched_ms", "completed", "uniques")
+
+
 def profile(player: User, viewer: int | None) -> Profile:
     """The page of this player for whoever asks."""
     in_force = {pace: ledger.spans(pace) for pace in Game.Pace.values}
+    played = _played(player)
+    asked: dict[str, Any] = {"player": player}
+    only = LATEST if len(played) > LATEST else None
+    if only:
+        # Nobody looks through thousands of games that are not listed for the few that are.
+        asked["since"] = played.pop().ended.date()
     return Profile(
+        only=only,
         ladders=_ladders(player, in_force),
-        totals=_totals(player),
-        best_wins=_best_wins(player, in_force),
-        opponents=_opponents(player),
-        searches=_searches(player),
-        recent=history.page({"player": player}, viewer=viewer, size=RECENT_GAMES),
-        conduct=_conduct(player) if player.pk == viewer else (),
+        totals=_totals(played),
+        best_wins=_best_wins(player, played, in_force),
+        opponents=_opponents(player, played),
+        searches=_searches(played),
+        recent=history.page(asked, viewer=viewer, size=RECENT_GAMES),
+        conduct=_conduct(played) if player.pk == viewer else (),
     )
+
+
+def _played(player: User) -> list[Played]:
+    """The latest games, the last one first, and one more than are counted where there are more."""
+    seats = Seat.objects.filter(user=player, ended__isnull=False).order_by("-ended", "-game_id")
+    rows = seats.values_list(*PLAYED, *(f"figures__{name}" for name in COUNTED))
+    return [Played(*row) for row in rows[: LATEST + 1]]
 
 
 def _ladders(player: User, in_force: dict[str, list[ledger.Span]]) -> list[LadderLine]:
@@ -112,71 +160,73 @@ def _ladders(player: User, in_force: dict[str, list[ledger.Span]]) -> list[Ladde
     lines = []
     for pace in Game.Pace:
         latest = RatingEvent.objects.filter(ledger.in_force(pace, in_force[pace]), player=player)
-        events = list(latest.select_related("game").order_by("-finish_seq")[:RATED_GAMES])
+        shown = latest.select_related("game").only(*SHOWN).order_by("-finish_seq")
+        events = list(shown[:RATED_GAMES])
         lines.append(LadderLine(pace, kept.get(pace, Standing()), events[::-1]))
     return lines
 
 
-def _totals(player: User) -> Totals:
-    found = Seat.objects.filter(user=player, ended__isnull=False, place__isnull=False).aggregate(
-        games=Count("pk"),
-        won=Count("pk", filter=Q(place=1)),
-        most_points=Max("points"),
-        completed=Sum("figures__completed"),
-        uniques=Sum("figures__uniques"),
-    )
-    # Figures count points; a unique piece is three of them (R6.1).
+def _totals(played: Sequence[Played]) -> Totals:
+    placed = [one for one in played if one.place is not None]
     return Totals(
-        found["games"], found["won"], found["most_points"], found["completed"] or 0, (found["uniques"] or 0) // 3
+        games=len(placed),
+        won=sum(one.place == 1 for one in placed),
+        most_points=max((one.points for one in placed if one.points is not None), default=None),
+        completed=sum(one.completed or 0 for one in placed),
+        # Figures count points; a unique piece is three of them (R6.1).
+        uniques=sum(one.uniques or 0 for one in placed) // 3,
     )
 
 
-def _best_wins(player: User, in_force: dict[str, list[ledger.Span]]) -> list[BestWin]:
-    counting = Q(pk__in=[])
-    for pace, spans in in_force.items():
-        counting |= ledger.in_force(pace, spans)
-    won = Seat.objects.filter(user=player, place=1, ended__isnull=False, game__rated=Game.Rated.RATED)
-    beaten = RatingEvent.objects.filter(counting, game__in=won.values("game"), game__listed=True).exclude(player=player)
-    best = beaten.select_related("game", "player").order_by("-before", "-finish_seq")[:BEST_WINS]
-    return [BestWin(event.game, event.player, Standing(event.before, event.games_before)) for event in best]
-
-
-def _opponents(player: User) -> list[Opponent]:
-    met = (
-        Seat.objects.filter(game__seats__user=player, user__isnull=False, place__isnull=False)
-        .exclude(user=player)
-        .values("user")
-        .annotate(
-            games=Count("pk"),
-            ahead=Count("pk", filter=Q(place__gt=F("game__seats__place"))),
-            behind=Count("pk", filter=Q(place__lt=F("game__seats__place"))),
-        )
-        .order_by("-games", "user")[:OPPONENTS]
+def _best_wins(player: User, played: Sequence[Played], in_force: dict[str, list[ledger.Span]]) -> list[BestWin]:
+    won = [one.game for one in played if one.place == 1]
+    beaten = RatingEvent.objects.filter(game__in=won, game__listed=True, game__rated=Game.Rated.RATED).exclude(
+        player=player
     )
-    rows = list(met)
-    users = User.objects.in_bulk([row["user"] for row in rows])
-    return [Opponent(users[row["user"]], row["games"], row["ahead"], row["behind"]) for row in rows]
+    lines = beaten.order_by("-before", "-finish_seq").values_list("pk", "pace", "generation", "finish_seq")
+    # Asked for the lines in force, SQLite would look through the whole ladder; those of few games are soon told apart.
+    held = [
+        pk
+        for pk, pace, generation, seq in lines
+        if any(span.generation == generation and span.holds(seq) for span in in_force[pace])
+    ]
+    best = RatingEvent.objects.select_related("game", "player").in_bulk(held[:BEST_WINS])
+    wins = [best[pk] for pk in held[:BEST_WINS]]
+    return [BestWin(event.game, event.player, Standing(event.before, event.games_before)) for event in wins]
 
 
-def _searches(player: User) -> Searches:
-    searched = Figures.objects.filter(seat__user=player, seat__ended__isnull=False)
-    plans: dict[str, int] = dict(
-        searched.exclude(plan="").values_list("plan").annotate(games=Count("pk")).order_by("-games", "plan")[:1]
-    )
-    latest = searched.filter(searched_ms__gt=0).order_by("-seat__ended", "-seat__game")
-    rows = latest.values_list("seat__ended", "stashes", "searched_ms")[:SEARCHES]
-    speeds = [(ended, round(stashes * MINUTE_MS / ms, 1)) for ended, stashes, ms in reversed(rows) if ended]
+def _opponents(player: User, played: Sequence[Played]) -> list[Opponent]:
+    places = {one.game: one.place for one in played if one.place is not None}
+    others = Seat.objects.filter(game__in=list(places), user__isnull=False).exclude(user=player)
+    games, ahead, behind = Counter[int](), Counter[int](), Counter[int]()
+    for user_id, game_id, place in others.values_list("user", "game", "place"):
+        if place is None:
+            continue
+        games[user_id] += 1
+        ahead[user_id] += places[game_id] < place
+        behind[user_id] += places[game_id] > place
+    met = sorted(games, key=lambda user_id: (-games[user_id], user_id))[:OPPONENTS]
+    users = User.objects.in_bulk(met)
+    return [Opponent(users[user_id], games[user_id], ahead[user_id], behind[user_id]) for user_id in met]
+
+
+def _searches(played: Sequence[Played]) -> Searches:
+    plans = Counter(one.plan for one in played if one.plan)
+    plan, games = min(plans.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+    latest = [
+        (one.ended, round(one.stashes * MINUTE_MS / one.searched_ms, 1))
+        for one in played
+        if one.searched_ms and one.stashes is not None
+    ]
+    speeds = latest[:SEARCHES][::-1]
     chart = None
     if len(speeds) > 1:
         chart = charts.curve([_day(ended) for ended, _ in speeds], [speed for _, speed in speeds], around=5)
-    plan, games = next(iter(plans.items()), ("", 0))
     return Searches(chart, speeds, plan, games)
 
 
-def _conduct(player: User) -> list[tuple[str, int]]:
-    counted: defaultdict[str, int] = defaultdict(int)
-    seats = Seat.objects.filter(user=player, ended__isnull=False).exclude(conduct="")
-    counted.update(seats.values_list("conduct").annotate(games=Count("pk")).order_by())
+def _conduct(played: Sequence[Played]) -> list[tuple[str, int]]:
+    counted = Counter(one.conduct for one in played)
     return [(str(conduct.label), counted[conduct]) for conduct in Seat.Conduct]
 
 

@@ -63,6 +63,38 @@ def test_a_page_shows_ratings_wins_opponents_and_recent_games(client: Client, ca
     assert profiles.profile(cast[2], None).best_wins == []
 
 
+def test_what_is_counted_is_the_latest_games_and_the_page_says_so(
+    client: Client, cast: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "LATEST", 3)
+    monkeypatch.setattr(profiles, "RATED_GAMES", 2)
+    play([cast[1], cast[0]], 2)
+    play([cast[0], cast[2]], 1)
+    page = text(client, "/people/Alice/")
+    assert "The figures here are of the last" not in page
+    assert "The last 2 of 3 rated games" in page
+    assert "3 rated games" not in text(client, "/people/Bob/")
+    play([cast[0], cast[2]], 1)
+    page = text(client, "/people/Alice/")
+    assert "The figures here are of the last 3 games." in page
+    assert "The last 2 of 4 rated games" in page
+    found = profiles.profile(cast[0], cast[0].pk)
+    assert (found.totals.games, found.totals.won) == (3, 2)
+    assert [(one.user.name, one.games, one.ahead, one.behind) for one in found.opponents] == [
+        ("Charlie", 2, 2, 0),
+        ("Bob", 1, 0, 1),
+    ]
+    assert dict(found.conduct)["stayed to the end"] == 3
+
+
+def test_only_wins_whose_ratings_are_in_force_are_shown(cast: list[User]) -> None:
+    games = play(cast[:2], 3)
+    ladder.void_game(games[0].pk, None)
+    ladder.replay()
+    wins = profiles.profile(cast[0], None).best_wins
+    assert [win.game.pk for win in wins] == [games[1].pk, games[2].pk]
+
+
 def test_the_chart_stands_beside_its_figures_in_a_table(client: Client, cast: list[User]) -> None:
     play(cast, 3)
     page = text(client, "/people/Dora/")

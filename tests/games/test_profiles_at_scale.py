@@ -1,0 +1,67 @@
+"""A player's page costs the database no more however much somebody has played.
+
+SQLite counts its steps, which are the same every time: so this is looked at there, and needs neither many games nor
+a clock.
+"""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from accounts.models import User
+from games import ladder, profiles
+from games.models import Figures, Seat
+from tests.games.finishes import FIRST_END, finish, people
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FEW, MANY = 12, 120
+A_STEP = 10
+
+
+@pytest.fixture(autouse=True)
+def _few_games_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "LATEST", 5)
+    monkeypatch.setattr(profiles, "RATED_GAMES", 5)
+
+
+def play(players: list[User], first: int, last: int, listed: bool) -> None:
+    """One game a day, each of them rated and with its figures."""
+    for number in range(first, last):
+        finish(players, ended=FIRST_END + timedelta(days=number), listed=listed)
+    ladder.rate_finished()
+    numbers = [field.attname for field in Figures._meta.concrete_fields if field.attname not in {"seat_id", "plan"}]
+    Figures.objects.bulk_create(
+        Figures(seat=seat, plan=Figures.Plan.SAFE, **dict.fromkeys(numbers, 3))
+        for seat in Seat.objects.filter(figures=None)
+    )
+
+
+def steps(player: User, viewer: int | None) -> int:
+    """What the database does for this page."""
+    taken = 0
+
+    def count() -> int:
+        nonlocal taken
+        taken += A_STEP
+        return 0
+
+    connection.connection.set_progress_handler(count, A_STEP)
+    try:
+        profiles.profile(player, viewer)
+    finally:
+        connection.connection.set_progress_handler(None, 0)
+    return taken
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "not listed"])
+def test_the_work_does_not_grow_with_the_games(listed: bool) -> None:
+    cast = people("Alice", "Bob", "Charlie")
+    play(cast, 0, FEW, listed)
+    before = [steps(cast[0], viewer) for viewer in (None, cast[0].pk)]
+    play(cast, FEW, MANY, listed)
+    after = [steps(cast[0], viewer) for viewer in (None, cast[0].pk)]
+    assert min(before) > 50 * A_STEP
+    for few, many in zip(before, after, strict=True):
+        assert many < 1.1 * few
