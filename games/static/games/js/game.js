@@ -101,7 +101,7 @@ function draw() {
   write(find("phase"), say(phase));
   write(find("round"), say("round", { round: sight.round }));
   drawTokens(find("tokens"), sight.players);
-  if (phase === "gathering" || phase === "countdown") drawSitters(sight);
+  drawSitters(sight);
   search.draw(sight, own(sight));
   coach(sight, own(sight));
   find("may-leave").hidden = !own(sight) || own(sight).left || phase === "over";

@@ -64,14 +64,15 @@ export class Search {
     const hand = find("hand");
     const spot = this.#own?.hand ?? this.#picked;
     const tile = spot === null || spot === undefined ? null : this.#sight.tiles[spot];
-    const shown = tile ? `${spot} ${tile.loot} ${this.#picked}` : "";
+    const held = tile && this.#own.hand !== null;
+    const words = this.#handWords(tile, held);
+    const shown = `${tile ? spot : ""} ${words}`;
     if (hand.dataset.shows !== shown) {
       hand.dataset.shows = shown;
-      const held = tile && this.#own.hand !== null;
       hand.className = `palm ${held ? "holding" : ""} ${this.#own?.character ?? ""}`;
       hand.style.setProperty("--hand-ms", `${this.#sight.limits.hand_ms}ms`);
       const picture = tile?.loot ? back(tile.place, tile.loot) : tile ? front(tile.place) : piece("hand", "hand");
-      hand.replaceChildren(picture, make("span", "name", this.#handWords(tile, held)));
+      hand.replaceChildren(picture, make("span", "name", words));
     }
     const acting = this.#searching && tile;
     this.#acts.stash.ariaDisabled = !(acting && this.#own.hand !== null && !this.#whyNotStash());
