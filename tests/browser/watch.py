@@ -74,8 +74,16 @@ async def assert_no_barriers(page: Page) -> None:
 
 async def assert_fits(page: Page) -> None:
     """Nothing hangs over the page's right edge."""
-    wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0, f"{page.url} is {wide} px wider than its window"
+    wide, what = await page.evaluate(
+        """() => {
+            const edge = document.documentElement.clientWidth;
+            const over = [...document.body.querySelectorAll("*")].filter(
+                (one) => one.getBoundingClientRect().right > edge + 0.5);
+            const named = over.slice(0, 5).map((one) => one.outerHTML.slice(0, 90));
+            return [document.documentElement.scrollWidth - edge, named];
+        }"""
+    )
+    assert wide <= 0, f"{page.url} is {wide} px wider than its window: {what}"
 
 
 async def shot(page: Page, name: str) -> list[Path]:
