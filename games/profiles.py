@@ -159,7 +159,8 @@ def _ladders(player: User, in_force: dict[str, list[ledger.Span]]) -> list[Ladde
     kept = {row.pace: Standing(row.rating, row.games) for row in boards.in_force().filter(user=player).order_by("pace")}
     lines = []
     for pace in Game.Pace:
-        latest = RatingEvent.objects.filter(ledger.in_force(pace, in_force[pace]), player=player)
+        # The pace is said once more, or SQLite would walk along each generation instead of along the player's games.
+        latest = RatingEvent.objects.filter(ledger.in_force(pace, in_force[pace]), player=player, pace=pace)
         shown = latest.select_related("game").only(*SHOWN).order_by("-finish_seq")
         events = list(shown[:RATED_GAMES])
         lines.append(LadderLine(pace, kept.get(pace, Standing()), events[::-1]))
