@@ -46,6 +46,7 @@ async def look_around(page: Page) -> list[str]:
 async def test_a_visitor_meets_no_barrier_on_any_page(page: Page) -> None:
     stood = await look_around(page)
     assert {"/", "/play/", "/about/", "/privacy/", "/display/", "/offline/", "/account/sign-up/"} <= set(stood)
+    assert {"/ladders/", "/history/"} <= set(stood)
 
 
 async def test_a_guest_meets_no_barrier_on_any_page(open_page: OpenPage) -> None:
