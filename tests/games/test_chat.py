@@ -153,6 +153,11 @@ def test_the_panel_shows_what_was_said_and_takes_what_one_says(game: Game, irma:
     assert "Links are held back" in answer.content.decode()
 
 
+def test_ready_sentences_come_before_words_of_ones_own(game: Game, irma: User) -> None:
+    shown = client_of(irma).get(f"/talk/{chat.channel_of(game)}/").content.decode()
+    assert 0 < shown.index('name="preset"') < shown.index('name="words"')
+
+
 def test_the_chat_is_off_for_who_wants_it_off(game: Game, irma: User, max_: User) -> None:
     address = f"/talk/{chat.channel_of(game)}/"
     chat.say(max_, at(game, max_), words="Hey")
