@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
+from games import chat
 from games.models import Act, Game, Message
 from games.moderation import appeals, letters
 from games.moderation import reports as moderation_reports
@@ -48,12 +49,22 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _moment(request: HttpRequest, about: User) -> Moment:
-    """The game or message that the address names, if this person had to do with it."""
+    """The game or message that the address names: a game where this person sits or spoke, a message of theirs.
+
+    Anything else is left out, so that nobody makes a report look urgent by the code of a game of others.
+    """
     code, number = request.GET.get("game", ""), request.GET.get("message", "")
     game = Game.objects.filter(code=code).first() if code else None
+    if game is not None and not _was_there(about, game):
+        game = None
     known = number.isdecimal() and len(number) < 19
     message = Message.objects.filter(pk=int(number), author=about).first() if known else None
     return Moment(game, message)
+
+
+def _was_there(person: User, game: Game) -> bool:
+    spoke = Message.objects.filter(channel=chat.channel_of(game), author=person)
+    return game.seats.filter(user=person).exists() or spoke.exists()
 
 
 @require_safe

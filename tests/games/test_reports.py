@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import log, sweep
+from games import chat, log, sweep
 from games.models import Case, Game, Letter, Message, Reason, Report
 from games.moderation import cases, reports
 from games.moderation.reports import Moment
@@ -222,6 +222,17 @@ def test_a_report_is_filed_on_its_page_and_the_person_is_not_told_by_whom(irma: 
     waiting = client_of(juve).get("/moderation/").content.decode()
     assert "Max" in waiting
     assert "Irma Vep" not in client_of(max_).get("/letters/").content.decode().partition("<main")[2]
+
+
+def test_a_game_of_others_makes_no_report_look_urgent(irma: User, max_: User) -> None:
+    game = game_of(irma, somebody("Fandor"))
+    page, address = client_of(irma), f"/report/{max_.pk}/?game={game.code}"
+    page.post(address, {"reason": "insult"})
+    report = Report.objects.get()
+    assert (report.game, report.seq, report.case.urgency) == (None, None, reports.WEIGHT["insult"])
+    Message.objects.create(channel=chat.channel_of(game), audience="watchers", author=max_, words="You fool")
+    page.post(address, {"reason": "insult"})
+    assert Report.objects.latest("pk").game == game
 
 
 def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, juve: User) -> None:
