@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games.models import Act, Appeal, Letter
+from games.models import Act, Appeal, Letter, What
 from games.moderation import acts, letters, roles
 
 
@@ -33,6 +33,7 @@ def open_ones() -> QuerySet[Appeal]:
 
 def decide(waiting: Appeal, moderator: User, *, granted: bool, answer: str = "") -> Appeal:
     """Grant it, which undoes the act, or refuse it; ValidationError for whoever did the act."""
+    roles.refuse_too_many(moderator, What.UNDO)
     with transaction.atomic():
         waiting = Appeal.objects.select_for_update().get(pk=waiting.pk)
         act = waiting.act

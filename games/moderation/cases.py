@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from games import ladder
 from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
-from games.moderation import letters
+from games.moderation import letters, roles
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
@@ -82,6 +82,7 @@ def decide(case: Case, moderator: User, outcome: Case.Outcome, words: str = "") 
     """Close a case: everybody who reported hears that it was decided, and false reports are counted."""
     with transaction.atomic():
         case = mine(case, moderator)
+        roles.refuse_too_many(moderator, What.DECIDE)
         now = timezone.now()
         reports = list(case.reports.select_related("reporter"))
         Report.objects.filter(case=case).update(verdict=outcome)

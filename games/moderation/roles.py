@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games.models import Act, What
+from games.models import Act, Appeal, What
 
 HOUR = timedelta(hours=1)
 # A stolen session does little. What is not named here counts among all acts only.
@@ -31,8 +31,13 @@ def is_administrator(user: object) -> bool:
 
 def refuse_too_many(by: User, what: What) -> None:
     """ValidationError where this moderator has done so much within the hour that it may not be them."""
-    lately = Act.objects.filter(by=by, at__gt=timezone.now() - HOUR)
-    if lately.count() >= MOST_ACTS or (what in MOST_OF and lately.filter(what=what).count() >= MOST_OF[what]):
+    since = timezone.now() - HOUR
+    lately = Act.objects.filter(by=by, at__gt=since)
+    # A refused appeal has no line in the log of acts.
+    refused = Appeal.objects.filter(decided_by=by, decided__gt=since, granted=False)
+    if lately.count() + refused.count() >= MOST_ACTS or (
+        what in MOST_OF and lately.filter(what=what).count() >= MOST_OF[what]
+    ):
         raise ValidationError(_("That is enough for one hour. Ask another moderator."), code="too_many_acts")
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.models import Act, Appeal, Letter, Reason
-from games.moderation import acts, appeals
+from games.moderation import acts, appeals, roles
 from games.moderation.acts import Why
 from tests.games.night_watch import client_of, moderator, somebody
 
@@ -57,6 +57,17 @@ def test_whoever_acted_does_not_decide_and_nobody_decides_twice(juve: User, max_
     with pytest.raises(ValidationError) as raised:
         appeals.decide(waiting, lupin, granted=True)
     assert raised.value.code == "appeal_decided"
+
+
+def test_an_hour_has_its_number_of_refused_appeals(juve: User, max_: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roles, "MOST_ACTS", 2)
+    lupin = moderator("Lupin")
+    first, second, third = [appeals.appeal(muted(by, max_), max_, "Please.") for by in (juve, juve, moderator("Nick"))]
+    appeals.decide(first, lupin, granted=False)
+    appeals.decide(second, lupin, granted=False)
+    with pytest.raises(ValidationError) as raised:
+        appeals.decide(third, lupin, granted=False)
+    assert raised.value.code == "too_many_acts"
 
 
 def test_one_appeals_once_and_only_for_oneself(juve: User, max_: User) -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import chat, log, sweep
 from games.models import Case, Game, Letter, Message, Reason, Report
-from games.moderation import cases, reports
+from games.moderation import cases, reports, roles
 from games.moderation.reports import Moment
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
 
@@ -198,6 +198,18 @@ def test_only_whoever_works_on_a_case_decides_it_and_once(irma: User, max_: User
     with pytest.raises(ValidationError) as raised:
         cases.decide(case, juve, Case.Outcome.ACTED)
     assert code(raised) == "case_decided"
+
+
+def test_a_stolen_session_decides_no_more_cases_than_it_acts(
+    irma: User, max_: User, juve: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roles, "MOST_ACTS", 1)
+    cases.decide(cases.claim(reported(irma, max_).case, juve), juve, Case.Outcome.UNFOUNDED)
+    again = cases.claim(reported(irma, max_).case, juve)
+    with pytest.raises(ValidationError) as raised:
+        cases.decide(again, juve, Case.Outcome.UNFOUNDED)
+    assert code(raised) == "too_many_acts"
+    assert Letter.objects.count() == 1
 
 
 def test_false_reports_count_until_nobody_listens(irma: User, max_: User, juve: User) -> None:
