@@ -1,10 +1,13 @@
 """What staff does to a running game, from any process and without a table (R8.8, R8.10a).
 
 Load, decide, append, ring: the log's fence lets one writer through, and whoever was behind looks again. The tables of
-web processes hear of it by the ring, or by their next look.
+web processes hear of it by the ring, or by their next look. A caller's transaction takes it along, whole or not at all.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
+
+from django.db import transaction
 
 from games import doorbell, log, opening, rules, servers, steps
 from games.rules import State
@@ -49,6 +52,6 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
         after, lines = done[-1].after, steps.lines_of(done)
         append = steps.append_of(game_id, after, lines, now=now, started_ms=started_ms, kept_by=tail.kept_by)
         if not log.write([append]):
-            doorbell.ring(game_id, after.seq)
+            transaction.on_commit(partial(doorbell.ring, game_id, after.seq))
             return True
     raise log.Behind

@@ -91,12 +91,10 @@ def hide(by: User, message: Message, why: Why) -> Act:
 def end_game(by: User, game: Game, why: Why) -> Act:
     """End a running game as void (R8.10a): no ranking, no rating."""
     _refuse_own_game(by, game)
-    roles.refuse_too_many(by, What.END_GAME)
-    before = {"head": game.head}
-    if not intervention.void(game.pk):
-        raise ValidationError(_("This game is over already."), code="game_over")
     with transaction.atomic():
-        act = _write(by, What.END_GAME, why, None, game=game, before=before, after={"ended": True})
+        act = _write(by, What.END_GAME, why, None, game=game, before={"head": game.head}, after={"ended": True})
+        if not intervention.void(game.pk):
+            raise ValidationError(_("This game is over already."), code="game_over")
         _tell_the_table(game, act, Letter.Kind.ACT)
     return act
 
@@ -104,12 +102,11 @@ def end_game(by: User, game: Game, why: Why) -> Act:
 def remove_from_game(by: User, game: Game, person: User, why: Why) -> Act:
     """Take one player out of a running game; the others play on (R8.8)."""
     _refuse_own_game(by, game)
-    roles.refuse_own_kind(by, person)
-    roles.refuse_too_many(by, What.REMOVE)
-    if not intervention.remove(game.pk, person.pk):
-        raise ValidationError(_("This person is not in the game any more."), code="not_in_game")
     with transaction.atomic():
-        return _write(by, What.REMOVE, why, person, game=game, after={"left": True})
+        act = _write(by, What.REMOVE, why, person, game=game, after={"left": True})
+        if not intervention.remove(game.pk, person.pk):
+            raise ValidationError(_("This person is not in the game any more."), code="not_in_game")
+    return act
 
 
 def void_game(by: User, game: Game, why: Why) -> Act:

@@ -244,6 +244,35 @@ def test_nobody_ends_a_game_at_whose_table_they_sit(juve: User, max_: User) -> N
     assert refused(lambda: acts.end_game(juve, game_of(juve, max_), WHY)) == "involved"
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize("what", ["end", "remove"])
+def test_a_running_game_and_the_log_of_acts_change_together_or_not_at_all(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    juve, irma, max_ = moderator(), somebody("Irma Vep"), somebody("Max")
+    game = game_of(irma, max_, somebody("Fandor"))
+    sweep.wake(game.pk)
+    before = log.since(game.pk, 0).lines
+
+    def act() -> object:
+        return acts.end_game(juve, game, WHY) if what == "end" else acts.remove_from_game(juve, game, max_, WHY)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(log, "write", lambda appends: {append.game_id for append in appends})
+        with pytest.raises(log.Behind):
+            act()
+    assert not Act.objects.exists()
+    assert not Letter.objects.exists()
+    with monkeypatch.context() as failing:
+        failing.setattr(letters, "send", None)
+        with pytest.raises(TypeError):
+            act()
+    assert not Act.objects.exists()
+    assert log.since(game.pk, 0).lines == before
+    act()
+    assert Act.objects.count() == 1
+
+
 @committing
 def test_a_ranked_game_is_taken_out_of_the_ratings_and_counts_again_when_that_is_undone(juve: User, max_: User) -> None:
     people = [max_, somebody("Irma Vep"), somebody("Fandor")]
