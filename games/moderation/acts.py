@@ -1,7 +1,7 @@
 """What a moderator does. Each function changes what it says, writes the log and tells the person, all or nothing.
 
 ValidationError where it is refused: too many acts in an hour, a case that is not this moderator's, a person whom they
-may not act on. Whatever is refused has changed nothing.
+may not act on, a table at which they sat. Whatever is refused has changed nothing.
 """
 
 import secrets
@@ -20,7 +20,9 @@ from accounts import names
 from accounts.models import User
 from games import intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
-from games.moderation import cases, letters, roles
+from games.moderation import cases, letters, roles, sides
+
+ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.FORGIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def rename(by: User, person: User, why: Why) -> Act:
 def hide(by: User, message: Message, why: Why) -> Act:
     with transaction.atomic():
         message = Message.objects.select_for_update().get(pk=message.pk)
+        sides.refuse_own_channel(by, message.channel)
         before = {"hidden": message.hidden}
         said = {"said": message.words or message.preset, "channel": message.channel}
         act = _write(
@@ -90,7 +93,7 @@ def hide(by: User, message: Message, why: Why) -> Act:
 
 def end_game(by: User, game: Game, why: Why) -> Act:
     """End a running game as void (R8.10a): no ranking, no rating."""
-    _refuse_own_game(by, game)
+    sides.refuse_own_game(by, game)
     with transaction.atomic():
         act = _write(by, What.END_GAME, why, None, game=game, before={"head": game.head}, after={"ended": True})
         if not intervention.void(game.pk):
@@ -101,7 +104,7 @@ def end_game(by: User, game: Game, why: Why) -> Act:
 
 def remove_from_game(by: User, game: Game, person: User, why: Why) -> Act:
     """Take one player out of a running game; the others play on (R8.8)."""
-    _refuse_own_game(by, game)
+    sides.refuse_own_game(by, game)
     with transaction.atomic():
         act = _write(by, What.REMOVE, why, person, game=game, after={"left": True})
         if not intervention.remove(game.pk, person.pk):
@@ -111,7 +114,7 @@ def remove_from_game(by: User, game: Game, person: User, why: Why) -> Act:
 
 def void_game(by: User, game: Game, why: Why) -> Act:
     """Take a finished ranked game out of the ratings, which are worked out anew from there."""
-    _refuse_own_game(by, game)
+    sides.refuse_own_game(by, game)
     with transaction.atomic():
         act = _write(by, What.VOID_GAME, why, None, game=game, before={"voided": False}, after={"voided": True})
         if not ladder.void_game(game.pk, by.pk):
@@ -138,6 +141,7 @@ def forgive(by: User, person: User, why: Why) -> Act:
 
 def watch(by: User, game: Game, why: Why) -> Act:
     """Look on without being seen: nobody at a table is told of who watches, but the log is."""
+    sides.refuse_own_game(by, game)
     with transaction.atomic():
         return _write(by, What.WATCH, why, None, game=game)
 
@@ -147,7 +151,7 @@ def watch(by: User, game: Game, why: Why) -> Act:
 
 def close_room(by: User, room: Room, why: Why) -> Act:
     """Close a room, whoever sits in it; everybody there reads so."""
-    _refuse_own_room(by, room)
+    sides.refuse_own_room(by, room)
     with transaction.atomic():
         people = _people_of(room)
         before = {"people": [one.pk for one in people]}
@@ -158,7 +162,7 @@ def close_room(by: User, room: Room, why: Why) -> Act:
 
 def remove_from_room(by: User, room: Room, person: User, why: Why) -> Act:
     """Show somebody out for good."""
-    _refuse_own_room(by, room)
+    sides.refuse_own_room(by, room)
     with transaction.atomic():
         if person not in _people_of(room):
             raise ValidationError(_("This person is not in the room any more."), code="not_in_room")
@@ -169,7 +173,7 @@ def remove_from_room(by: User, room: Room, person: User, why: Why) -> Act:
 
 def hand_over(by: User, room: Room, person: User, why: Why) -> Act:
     """Give a room to somebody else who sits in it."""
-    _refuse_own_room(by, room)
+    sides.refuse_own_room(by, room)
     with transaction.atomic():
         if person not in _people_of(room):
             raise ValidationError(_("This person is not in the room any more."), code="not_in_room")
@@ -185,17 +189,7 @@ def _people_of(room: Room) -> list[User]:
     return [seat.user for seat in room.seats.select_related("user").order_by("number") if seat.user]
 
 
-def _refuse_own_room(by: User, room: Room) -> None:
-    if room.owner_id == by.pk or room.seats.filter(user=by).exists():
-        raise ValidationError(_("You have a side in this room."), code="involved")
-
-
 # Written down ---------------------------------------------------------------------------------------------------------
-
-
-def _refuse_own_game(by: User, game: Game) -> None:
-    if game.seats.filter(user=by).exists():
-        raise ValidationError(_("You sat at this table."), code="involved")
 
 
 def _write(
@@ -215,6 +209,8 @@ def _write(
         roles.refuse_own_kind(by, person)
     if why.case is not None:
         cases.mine(why.case, by)
+    elif person is not None and what in ON_PEOPLE:
+        sides.refuse_own_company(by, person)
     act = Act.objects.create(
         by=by,
         person=person,
@@ -247,6 +243,7 @@ def undo(act: Act, by: User, words: str = "") -> Act:
     person: User | None = act.person
     if person is not None:
         roles.refuse_own_kind(by, person)
+    sides.refuse_own_act(by, act)
     try:
         with transaction.atomic():
             done = Act.objects.create(

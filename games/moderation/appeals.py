@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from games.models import Act, Appeal, Letter, What
-from games.moderation import acts, letters, roles
+from games.moderation import acts, letters, roles, sides
 
 
 def may_appeal(act: Act, person: User) -> bool:
@@ -32,7 +32,7 @@ def open_ones() -> QuerySet[Appeal]:
 
 
 def decide(waiting: Appeal, moderator: User, *, granted: bool, answer: str = "") -> Appeal:
-    """Grant it, which undoes the act, or refuse it; ValidationError for whoever did the act."""
+    """Grant it, which undoes the act, or refuse it; ValidationError for whoever did the act or sat at its table."""
     roles.refuse_too_many(moderator, What.UNDO)
     with transaction.atomic():
         waiting = Appeal.objects.select_for_update().get(pk=waiting.pk)
@@ -43,6 +43,7 @@ def decide(waiting: Appeal, moderator: User, *, granted: bool, answer: str = "")
             raise ValidationError(_("Another moderator decides about your own acts."), code="own_act")
         if act.person is not None:
             roles.refuse_own_kind(moderator, act.person)
+        sides.refuse_own_act(moderator, act)
         waiting.decided, waiting.decided_by = timezone.now(), moderator
         waiting.granted, waiting.answer = granted, answer
         waiting.save(update_fields=["decided", "decided_by", "granted", "answer"])

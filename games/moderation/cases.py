@@ -44,8 +44,7 @@ def claim(case: Case, moderator: User) -> Case:
     """Take a case, or go on with it; ValidationError where another works on it or the moderator has a side in it."""
     with transaction.atomic():
         case = _locked(case)
-        if is_involved(case, moderator):
-            raise ValidationError(_("You have a side in this case."), code="involved")
+        _refuse_involved(case, moderator)
         _refuse_taken(case, moderator)
         case.claimed_by, case.claimed_at = moderator, timezone.now()
         case.save(update_fields=["claimed_by", "claimed_at"])
@@ -63,12 +62,19 @@ def mine(case: Case, moderator: User) -> Case:
     _refuse_taken(case, moderator)
     if case.claimed_by_id != moderator.pk:
         raise ValidationError(_("Claim this case first."), code="not_claimed")
+    # A later report may be about another table.
+    _refuse_involved(case, moderator)
     Case.objects.filter(pk=case.pk).update(claimed_at=timezone.now())
     return case
 
 
 def _locked(case: Case) -> Case:
     return Case.objects.select_for_update().get(pk=case.pk)
+
+
+def _refuse_involved(case: Case, moderator: User) -> None:
+    if is_involved(case, moderator):
+        raise ValidationError(_("You have a side in this case."), code="involved")
 
 
 def _refuse_taken(case: Case, moderator: User) -> None:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from games.models import Case, Reason, What
 from games.models.moderation import MOST_WORDS
+from games.moderation.acts import ON_PEOPLE
 
 # Hours; 0 is for good.
 DURATIONS = [
@@ -19,7 +20,6 @@ DURATIONS = [
     (720, _("thirty days")),
     (0, _("for good")),
 ]
-ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.FORGIVE)
 TO_DO: dict[What, Any] = {
     What.WARN: _("Warn"),
     What.MUTE: _("Mute"),

@@ -11,13 +11,13 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone, translation
 
 from accounts.models import EndedSession, User
-from games import ladder, log, ranked, rooms, sweep
+from games import chat, ladder, log, ranked, rooms, sweep
 from games.models import Act, Game, Ladder, Letter, Message, Rating, Reason, What
-from games.moderation import acts, letters, roles
+from games.moderation import acts, letters, roles, sides
 from games.moderation.acts import Why
 from midnight.celery import app
 from tests.games.finished import finished
-from tests.games.night_watch import claimed, client_of, game_of, moderator, somebody
+from tests.games.night_watch import claimed, client_of, game_of, moderator, reported, somebody
 
 pytestmark = pytest.mark.django_db
 WHY = Why(Reason.INSULT, "Not like this.")
@@ -271,6 +271,49 @@ def test_a_running_game_and_the_log_of_acts_change_together_or_not_at_all(
     assert log.since(game.pk, 0).lines == before
     act()
     assert Act.objects.count() == 1
+
+
+def test_nobody_undoes_a_void_or_watches_unseen_at_a_table_where_they_sat(juve: User, max_: User) -> None:
+    lupin = moderator("Lupin")
+    game = finished("fr-3-ranked", [max_, juve, somebody("Irma Vep")])
+    act = acts.void_game(lupin, game, WHY)
+    assert refused(lambda: acts.undo(act, juve)) == "involved"
+    assert not Act.objects.filter(what=What.UNDO).exists()
+    assert refused(lambda: acts.watch(juve, game_of(juve, max_), WHY)) == "involved"
+
+
+def test_nobody_acts_without_a_case_on_whom_they_play_or_played_lately(juve: User, max_: User) -> None:
+    game = game_of(juve, max_)
+    assert refused(lambda: acts.warn(juve, max_, WHY)) == "involved"
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now())
+    tomorrow = timezone.now() + timedelta(days=1)
+    assert refused(lambda: acts.mute(juve, max_, tomorrow, WHY)) == "involved"
+    done = acts.warn(moderator("Lupin"), max_, WHY)
+    assert refused(lambda: acts.undo(done, juve)) == "involved"
+    answer = client_of(juve).post(f"/moderation/people/{max_.pk}/", {"what": "warn", "hours": "1", "reason": "insult"})
+    assert (answer.status_code, Act.objects.count()) == (422, 1)
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now() - sides.LATELY)
+    assert acts.warn(juve, max_, WHY)
+
+
+def test_nobody_goes_round_a_case_in_which_they_have_a_side(juve: User, max_: User) -> None:
+    game = game_of(juve, max_, somebody("Irma Vep"))
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now() - sides.LATELY)
+    case = claimed(max_, juve, somebody("Fandor"))
+    assert acts.warn(juve, max_, Why(Reason.INSULT, case=case))
+    reported(somebody("Apache"), max_, game=game)
+    assert refused(lambda: acts.warn(juve, max_, Why(Reason.INSULT, case=case))) == "involved"
+    assert refused(lambda: acts.warn(juve, max_, WHY)) == "involved"
+
+
+def test_nobody_hides_what_was_said_at_their_own_table_or_in_their_own_room(juve: User, max_: User) -> None:
+    room = rooms.open_room(max_, size=3)
+    rooms.sit(room, juve)
+    for channel in (chat.channel_of(game_of(juve, max_)), chat.channel_of_room(room)):
+        message = Message.objects.create(channel=channel, audience="players", author=max_, words="You fool")
+        assert refused(lambda message=message: acts.hide(juve, message, WHY)) == "involved"  # type: ignore[misc]
+        act = acts.hide(moderator(f"Lupin {message.pk}"), message, WHY)
+        assert refused(lambda act=act: acts.undo(act, juve)) == "involved"  # type: ignore[misc]
 
 
 @committing

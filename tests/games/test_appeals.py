@@ -8,10 +8,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games.models import Act, Appeal, Letter, Reason
+from games import chat
+from games.models import Act, Appeal, Letter, Message, Reason
 from games.moderation import acts, appeals, roles
 from games.moderation.acts import Why
-from tests.games.night_watch import client_of, moderator, somebody
+from tests.games.night_watch import client_of, game_of, moderator, somebody
 
 pytestmark = pytest.mark.django_db
 WHY = Why(Reason.INSULT)
@@ -57,6 +58,19 @@ def test_whoever_acted_does_not_decide_and_nobody_decides_twice(juve: User, max_
     with pytest.raises(ValidationError) as raised:
         appeals.decide(waiting, lupin, granted=True)
     assert raised.value.code == "appeal_decided"
+
+
+def test_whoever_sat_at_the_table_of_an_act_decides_no_appeal_about_it(juve: User, max_: User) -> None:
+    lupin = moderator("Lupin")
+    channel = chat.channel_of(game_of(lupin, max_))
+    message = Message.objects.create(channel=channel, audience="players", author=max_, words="You fool")
+    waiting = appeals.appeal(acts.hide(juve, message, WHY), max_, "It was a joke.")
+    for granted in (True, False):
+        with pytest.raises(ValidationError) as raised:
+            appeals.decide(waiting, lupin, granted=granted)
+        assert raised.value.code == "involved"
+    waiting.refresh_from_db()
+    assert waiting.decided is None
 
 
 def test_an_hour_has_its_number_of_refused_appeals(juve: User, max_: User, monkeypatch: pytest.MonkeyPatch) -> None:
