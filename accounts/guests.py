@@ -1,13 +1,20 @@
-"""Guests: people who play without a name, and may take one later."""
+"""Guests: people who play without a name, and may take one later; those who stay away are forgotten."""
+
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import sessions, signals
+from accounts import closing, sessions, signals
 from accounts.looks import check
 from accounts.models import TakenName, Trace, User, the_database_deciding
 from accounts.signing import remember_mail
+
+# A guest cannot sign in again: whoever was not seen for so long has lost the way back.
+ABANDONED = timedelta(days=30)
+MOST_AT_ONCE = 500
 
 
 def claim(guest: User, name: str, password: str, *, mail: str = "", request: HttpRequest | None = None) -> User:
@@ -30,3 +37,23 @@ def claim(guest: User, name: str, password: str, *, mail: str = "", request: Htt
             sessions.keep_in_step(request, guest)
         signals.send_on_commit(signals.named, User, user=guest, old=old)
     return guest
+
+
+def delete_abandoned(now: datetime) -> int:
+    """Delete guests not seen for 30 days, as closed accounts are; how many those were, `MOST_AT_ONCE` at most."""
+    due = _abandoned(now).order_by("seen_on", "pk").values_list("pk", flat=True)[:MOST_AT_ONCE]
+    return sum(_delete_if_abandoned(pk, now) for pk in list(due))
+
+
+def _abandoned(now: datetime) -> QuerySet[User]:
+    last_day = timezone.localdate(now) - ABANDONED
+    return User.objects.filter(is_guest=True, deleted_at=None, closed_at=None, seen_on__lt=last_day)
+
+
+def _delete_if_abandoned(pk: int, now: datetime) -> bool:
+    """Looked at again under the lock: they may have come back, or another worker was faster."""
+    with transaction.atomic():
+        guest = _abandoned(now).select_for_update().filter(pk=pk).first()
+        if guest is not None:
+            closing.delete(guest)
+    return guest is not None

@@ -3,16 +3,17 @@
 from celery import shared_task
 from django.utils import timezone
 
-from accounts import closing, letters, resets, sessions, tokens
+from accounts import closing, guests, letters, resets, sessions, tokens
 
 __all__ = ["letters", "resets", "sweep"]
 
 
 @shared_task
 def sweep() -> None:
-    """Hourly: delete what has been closed for 30 days, forget what nobody looks for any more."""
+    """Hourly: delete what has been closed for 30 days and guests gone for as long, forget what nobody looks for any more."""
     now = timezone.now()
     closing.delete_due(now)
+    guests.delete_abandoned(now)
     sessions.forget_old_ends(now)
     sessions.clear_expired()
     tokens.forget_ended()

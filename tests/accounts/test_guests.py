@@ -1,12 +1,16 @@
 """Guests come in with one click, and keep what they have when they take a name."""
 
+from datetime import date, timedelta
+
 import pytest
 from django.core.mail import EmailMessage
 from django.test import Client
+from django.utils import timezone
 
-from accounts import guests, signals
+from accounts import closing, guests, signals
 from accounts.models import EndedSession, TakenName, Trace, User
 from accounts.sessions import EndWatch
+from accounts.tasks import sweep
 from tests.accounts.conftest import PASSWORD, committing, is_signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -131,3 +135,63 @@ def test_leaving_a_guest_ends_its_sockets(guest_client: Client) -> None:
     guest_client.post("/account/sign-out/")
     (end,) = watch.look()
     assert (end.session_key, end.reason) == (key, EndedSession.Reason.SIGNED_OUT)
+
+
+# Guests who stay away -------------------------------------------------------------------------------------------------
+
+
+def days_ago(days: int) -> date:
+    return timezone.localdate() - timedelta(days=days)
+
+
+def test_a_guest_not_seen_for_thirty_days_is_deleted_by_the_sweep_and_nobody_else(alice: User) -> None:
+    gone = User.objects.create_guest(seen_on=days_ago(31), joined_at=timezone.now() - timedelta(days=60))
+    recent = User.objects.create_guest(seen_on=days_ago(30))
+    named = User.objects.create_guest()
+    guests.claim(named, "Irma Vep", PASSWORD)
+    User.objects.filter(pk__in=[alice.pk, named.pk]).update(seen_on=days_ago(400))
+    old = gone.name
+    sweep()
+    gone.refresh_from_db()
+    assert gone.deleted_at
+    assert gone.name != old
+    assert gone.name.startswith("Former ")
+    kept = User.objects.filter(deleted_at=None)
+    assert set(kept.values_list("name", flat=True)) == {"Alice", "Irma Vep", recent.name}
+
+
+def test_a_second_run_over_abandoned_guests_does_nothing_even_late() -> None:
+    gone = User.objects.create_guest(seen_on=days_ago(31))
+    now = timezone.now()
+    assert guests.delete_abandoned(now) == 1
+    pseudonym, deleted_at = User.objects.values_list("name", "deleted_at").get(pk=gone.pk)
+    assert guests.delete_abandoned(now) == 0
+    assert guests.delete_abandoned(now + timedelta(days=90)) == 0
+    assert User.objects.values_list("name", "deleted_at").get(pk=gone.pk) == (pseudonym, deleted_at)
+
+
+def test_one_run_deletes_only_so_many_guests_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guests, "MOST_AT_ONCE", 2)
+    for days in (31, 33, 32):
+        User.objects.create_guest(seen_on=days_ago(days))
+    assert guests.delete_abandoned(timezone.now()) == 2
+    assert User.objects.get(deleted_at=None).seen_on == days_ago(31)
+    assert guests.delete_abandoned(timezone.now()) == 1
+
+
+def test_a_guest_who_comes_back_or_is_deleted_while_the_sweep_runs_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What happens to the second and the third while the first is being deleted."""
+    first, back, other = (User.objects.create_guest(seen_on=days_ago(40 - one)) for one in range(3))
+    delete = closing.delete
+
+    def delete_slowly(user: User) -> None:
+        delete(user)
+        User.objects.filter(pk=back.pk).update(seen_on=days_ago(0))
+        delete(other)
+
+    monkeypatch.setattr(closing, "delete", delete_slowly)
+    assert guests.delete_abandoned(timezone.now()) == 1
+    assert User.objects.get(pk=first.pk).deleted_at
+    assert User.objects.get(deleted_at=None).pk == back.pk
