@@ -10,7 +10,7 @@ __all__ = ["letters", "resets", "sweep"]
 
 @shared_task
 def sweep() -> None:
-    """Hourly: delete what has been closed for 30 days and guests gone for as long, forget what nobody looks for any more."""
+    """Hourly: delete accounts closed for 30 days and guests gone for as long, forget what nobody looks for."""
     now = timezone.now()
     closing.delete_due(now)
     guests.delete_abandoned(now)

@@ -9,7 +9,7 @@ them. So nobody waits in a circle, and what two people do at once happens one af
 
 from .owner import change, close, invite, show_out
 from .refusals import REFUSALS, RoomRefusal
-from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away
+from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
 from .staff import close_room, hand_over, let_go, remove_person, stand_up_absent
 from .starting import agree, open_matched, start_now
 from .state import AWAY, admission_of, is_away, last_game, note, plays_on, resting, result_of, running_game
@@ -46,4 +46,5 @@ __all__ = [
     "stand_up_absent",
     "start_now",
     "take_bot_away",
+    "unwelcome",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
+from django.utils.functional import Promise
 
 from accounts.models import User
 from games.models import Game, Room, RoomSeat, Waiting
@@ -18,7 +19,7 @@ from games.rooms.holding import (
     refuse_ranked,
     stand_up,
 )
-from games.rooms.refusals import RoomRefusal
+from games.rooms.refusals import REFUSALS, RoomRefusal
 from games.rooms.starting import start_if_agreed
 from games.rooms.state import admission_of, plays_on, resting, running_game
 from games.rules import terms
@@ -131,11 +132,16 @@ def _leave_other_live_seats(person_id: int) -> None:
         changed(seat.room)
 
 
+def unwelcome(room: Room, person_id: int) -> str | Promise:
+    """Why nobody need try: this person and the owner are blocked from each other; empty where they are not."""
+    return REFUSALS["blocked"] if blocked(person_id, [room.owner_id]) else ""
+
+
 def _refuse_entry(room: Room, person: User) -> None:
     refuse_playing(room)
     if admission_of(room, person.pk) is False:
         raise RoomRefusal("removed")
-    if blocked(person.pk, [room.owner_id]):
+    if unwelcome(room, person.pk):
         raise RoomRefusal("blocked")
     if room.ranked:
         refuse_ranked(room, person)

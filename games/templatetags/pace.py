@@ -1,6 +1,11 @@
 """Times as people read them."""
 
+from datetime import datetime
+
 from django import template
+from django.utils import formats, timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 register = template.Library()
 
@@ -9,3 +14,10 @@ register = template.Library()
 def clock(seconds: int) -> str:
     """Minutes and seconds, such as 1:05."""
     return f"{seconds // 60}:{seconds % 60:02}"
+
+
+@register.filter
+def moment(at: datetime) -> SafeString:
+    """A point in time in UTC, which news.js shows as the reader's device has it."""
+    said = formats.date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
+    return format_html('<time datetime="{}" data-local>{} UTC</time>', at.isoformat(timespec="seconds"), said)

@@ -19,6 +19,7 @@ from games.bots.strengths import STRENGTHS
 from games.forms import UNITS, RoomForm, SettingsForm
 from games.ladder import standings
 from games.models import Game, Room
+from games.ranked import pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
 
@@ -81,7 +82,8 @@ def open_room(request: HttpRequest) -> HttpResponse:
         room = rooms.open_room(me, **form.cleaned_data)
     except RoomRefusal as refused:
         form.add_error(None, str(refused))
-        return render(request, "games/open_room.html", {"form": form}, status=422)
+        pause = pause_of(me.pk) if refused.code == "paused" else None
+        return render(request, "games/open_room.html", {"form": form, "pause": pause}, status=422)
     return redirect("games:room", room.code)
 
 
@@ -191,6 +193,8 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "meeting": meeting,
         "undecided": pace.undecided(meeting) if meeting else [],
         "admission": rooms.admission_of(room, me.pk) if me else None,
+        "unwelcome": rooms.unwelcome(room, me.pk) if me and mine is None and room.closed is None else "",
+        "pause": pause_of(me.pk) if me and room.ranked and running is None and room.closed is None else None,
         "link": request.build_absolute_uri(reverse("games:room", args=[room.code])),
         "strengths": [(one, names.STRENGTHS[one]) for one in STRENGTHS],
         "rulebook": names.RULEBOOKS[room.rulebook],  # type: ignore[index]

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.models import User
 from games import ladder, quick, ranked, rooms
@@ -261,3 +262,33 @@ def test_whoever_left_twice_in_a_month_waits_and_is_told_until_when_and_why(clie
     client.force_login(alice)
     assert "You left 2 ranked games lately" in client.get("/play/").content.decode()
     rooms.open_room(alice)
+
+
+def shown_until(end: datetime) -> str:
+    said = date_format(end, "SHORT_DATETIME_FORMAT")
+    return f'<time datetime="{end.isoformat(timespec="seconds")}" data-local>{said} UTC</time>'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("act", ["agree", "start"])
+def test_whoever_is_paused_reads_in_a_ranked_room_why_and_until_when(act: str, client: Client) -> None:
+    alice, bob = people(2)
+    theirs, own = rooms.open_room(bob, ranked=True), rooms.open_room(alice, ranked=True, pace="relaxed")
+    rooms.sit(own, bob)
+    rooms.agree(own, bob)
+    for _ in range(2):
+        left(alice, timedelta(minutes=2))
+    end = shown_until(NOW + timedelta(minutes=8))
+    client.force_login(alice)
+    page = client.get(f"/rooms/{theirs.code}/").content.decode()
+    assert end in page
+    assert "Sit down" not in page
+    for address in (f"/rooms/{theirs.code}/sit/", f"/rooms/{own.code}/{act}/"):
+        refused = client.post(address)
+        assert (refused.status_code, refused.content.decode().count(end)) == (422, 1), address
+        assert "left ranked games more than once" in refused.content.decode(), address
+    form = {"size": "2", "pace": "live", "ranked": "yes", "public": "yes", "rulebook": "fr"}
+    assert end in client.post("/rooms/", form).content.decode()
+    assert end in client.get("/play/").content.decode()
+    assert end in client.post("/play/quick/enter/", {"players": "2"}).content.decode()
+    assert end not in client.get(f"/rooms/{rooms.open_room(bob).code}/").content.decode()

@@ -167,6 +167,25 @@ def test_an_invitation_goes_to_somebody_there_is_and_who_has_not_blocked_its_sen
     assert not Admission.objects.exists()
 
 
+@pytest.mark.parametrize("who_blocks", ["owner", "visitor"])
+def test_whoever_is_blocked_reads_so_before_sitting_down_and_finds_no_button(
+    who_blocks: str, alice: User, bob: User, charlie: User
+) -> None:
+    room = rooms.open_room(alice)
+    blocking, other = (alice, bob) if who_blocks == "owner" else (bob, alice)
+    Ignored.objects.create(person=blocking, other=other, blocked=True)
+    sentence = "Somebody here has blocked you, or you have blocked them."
+    page = client_of(bob).get(f"/rooms/{room.code}/").content.decode()
+    assert sentence in page
+    assert "Sit down" not in page
+    refusal = client_of(bob).post(f"/rooms/{room.code}/sit/")
+    assert refusal.status_code == 422
+    assert refusal.content.decode().count(sentence) == 1
+    welcome = client_of(charlie).get(f"/rooms/{room.code}/").content.decode()
+    assert sentence not in welcome
+    assert "Sit down" in welcome
+
+
 def test_bots_take_free_seats_of_casual_rooms_and_agree_to_everything(alice: User) -> None:
     room = rooms.open_room(alice, size=3)
     rooms.agree(room, alice)
