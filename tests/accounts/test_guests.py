@@ -1,9 +1,11 @@
 """Guests come in with one click, and keep what they have when they take a name."""
 
+import threading
 from datetime import date, timedelta
 
 import pytest
 from django.core.mail import EmailMessage
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -195,3 +197,36 @@ def test_a_guest_who_comes_back_or_is_deleted_while_the_sweep_runs_is_left_alone
     assert guests.delete_abandoned(timezone.now()) == 1
     assert User.objects.get(pk=first.pk).deleted_at
     assert User.objects.get(deleted_at=None).pk == back.pk
+
+
+@committing
+def test_two_sweeps_at_once_delete_each_abandoned_guest_once() -> None:
+    for _ in range(6):
+        User.objects.create_guest(seen_on=days_ago(31))
+    start, told, faults = threading.Barrier(2), list[int](), list[BaseException]()
+    heard: list[int] = []
+
+    def hear(user: User, **kwargs: object) -> None:
+        heard.append(user.pk)
+
+    def work() -> None:
+        try:
+            start.wait(10)
+            told.append(guests.delete_abandoned(timezone.now()))
+        except BaseException as fault:
+            faults.append(fault)
+        finally:
+            connection.close()
+
+    signals.deleted.connect(hear)
+    try:
+        workers = [threading.Thread(target=work) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(30)
+    finally:
+        signals.deleted.disconnect(hear)
+    assert not faults
+    assert sum(told) == 6
+    assert sorted(heard) == sorted(User.objects.exclude(deleted_at=None).values_list("pk", flat=True))
