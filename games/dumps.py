@@ -1,7 +1,8 @@
 """All public records of a month as one file of compressed JSON lines, for whoever wants to study the game.
 
 A file that was given out cannot be called back, so it has pseudonyms where a record has names: the same one for the
-same account in every file, worked out with a key of ours. Nobody can turn it back into a name.
+same account in every file, worked out with a key of ours. No file names anybody. It hides nobody who is here, though: a
+line keeps its game's id, and the read API says who played that. Of a deleted account the API has a pseudonym too.
 """
 
 import base64
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Min, Q
 from django.utils.crypto import salted_hmac
 
 from games import packing
@@ -27,6 +28,8 @@ from games.models import Game, Record, Seat
 NAME = re.compile(r"midnight-(\d{4}-\d{2})\.jsonl\.gz")
 # So many records are held in memory at once.
 AT_ONCE = 200
+# So many files are written in one run.
+MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +67,58 @@ def find(name: str) -> Dump | None:
     return Dump.at(Path(settings.DUMPS) / name) if NAME.fullmatch(name) else None
 
 
-def dump_last_month(today: date) -> Dump | None:
-    """The month before this day, if it is not there and all of it is archived; None where nothing was done."""
-    return dump_month((today.replace(day=1) - timedelta(days=1)).replace(day=1))
+def dump_due(today: date) -> list[Dump]:
+    """Write some of the files that are due: of every month before this day's with a game in it, the latest first.
+
+    The latest month comes first because it is the one that is asked for: an old one that breaks holds nothing new up.
+    """
+    first = Game.objects.filter(listed=True).aggregate(first=Min("ended"))["first"]
+    made: list[Dump] = []
+    month = _before(today)
+    while first and month >= first.date().replace(day=1) and len(made) < MOST:
+        dump = dump_month(month)
+        made += [dump] if dump else []
+        month = _before(month)
+    return made
 
 
 def dump_month(month: date) -> Dump | None:
-    """Write this month's records. Two at once write the same file, each beside it first: it is never half there."""
+    """Write this month's records; None where nothing is to do, or not all of them are archived yet.
+
+    A file that is there is written again where a record of its month was made later. Two at once write the same file,
+    each beside it first: it is never half there.
+    """
     path = Path(settings.DUMPS) / f"midnight-{month:%Y-%m}.jsonl.gz"
     games = _games_of(month)
-    if path.exists() or games.filter(kept_as=Game.Kept.LOG).exists():
+    if _is_whole(Dump.at(path), games) or not games.exists() or games.filter(kept_as=Game.Kept.LOG).exists():
         return None
     path.parent.mkdir(parents=True, exist_ok=True)
+    began = datetime.now(UTC).timestamp()
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
         with os.fdopen(handle, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as packed:
             for record in _records(games):
                 packed.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
         Path(unfinished).chmod(0o644)
+        # What is archived while the file grows may be missing in it.
+        os.utime(unfinished, (began, began))
         Path(unfinished).replace(path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(unfinished)
     return Dump.at(path)
+
+
+def _is_whole(dump: Dump | None, games: Any) -> bool:
+    """Whether the file is there and none of these games became a record after it: a parked one that was mended."""
+    if dump is None:
+        return False
+    return not Record.objects.filter(game__in=games, at__gt=dump.made).exclude(packed=None).exists()
+
+
+def _before(day: date) -> date:
+    """The first day of the month before this day's."""
+    return (day.replace(day=1) - timedelta(days=1)).replace(day=1)
 
 
 def _games_of(month: date) -> Any:

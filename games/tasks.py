@@ -26,8 +26,8 @@ def take_figures() -> None:
 
 @shared_task
 def dump_records() -> None:
-    """Every few hours: last month's public records as one file, as soon as all of them are archived."""
-    dumps.dump_last_month(timezone.now().date())
+    """Every few hours: each past month's public records as one file, as soon as all of them are archived."""
+    dumps.dump_due(timezone.now().date())
 
 
 @shared_task
