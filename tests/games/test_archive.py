@@ -15,7 +15,8 @@ from django.db import connections
 
 from accounts import closing
 from accounts.models import User
-from games import archive, log, tables
+from games import archive, log, rules, tables
+from games.figures import figures_of
 from games.models import Event, Figures, Game, Record, Seat
 from games.rules.judge import judge
 from games.tasks import archive_finished
@@ -50,6 +51,18 @@ def test_a_finished_game_becomes_a_record_without_fault_and_its_rows_go(name: st
     assert judge(json.dumps(record)) == []
     assert record["id"] == game.code
     assert record["result"] == json.loads((RECORDS / f"{name}.jsonl").read_text())["result"]
+
+
+@pytest.mark.parametrize("name", ["fr-2", "es-3", "fr-4-bag-opened-empty", "es-2-resumed-and-left"])
+def test_the_figures_in_columns_are_those_of_the_games_events(name: str) -> None:
+    game, record = finished(name), kept(name)
+    archive.archive(game.pk)
+    counted = figures_of(record.head.terms, record.events)
+    rows = Figures.objects.filter(seat__game=game).order_by("seat__number").values()
+    assert len(rows) == len(counted.seats)
+    for number, row in enumerate(rows):
+        del row["seat_id"]
+        assert row == counted.seats[number].columns(rules.score(number, counted.state.players[number]))
 
 
 def test_the_same_record_is_given_out_before_and_after() -> None:

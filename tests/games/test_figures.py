@@ -7,7 +7,7 @@ import pytest
 from games import charts
 from games.charts import Series
 from games.figures import SeatFigures, figures_of
-from games.rules import replay, result
+from games.rules import apply, blank, replay, result
 from games.rules.events import (
     Abandoned,
     BagOpened,
@@ -89,6 +89,31 @@ def test_points_grow_round_by_round_to_the_result(name: str) -> None:
     assert len(by_round) == sum(isinstance(event, RoundStarted) for event in record.events)
     for before, after in pairwise(by_round):
         assert all(one <= other for one, other in zip(before, after, strict=True))
+
+
+@ANY_GAME
+def test_the_time_to_a_key_is_that_of_the_quickest_search(name: str) -> None:
+    record = kept(name)
+    if any(isinstance(event, Resumed) for event in record.events):
+        return
+    state, began = blank(record.head.terms), 0
+    found: list[tuple[int, str, int]] = []
+    for event in record.events:
+        state = apply(state, event)
+        if isinstance(event, SearchStarted):
+            began = event.at
+        elif isinstance(event, Stashed):
+            found.append((event.seat, state.tiles[event.tile].loot or "", event.at - began))
+    for seat, figures in enumerate(figures_of(record.head.terms, record.events).seats):
+        for key, took in (("iron_key", figures.iron_key_ms), ("brass_key", figures.brass_key_ms)):
+            assert took == min((ms for who, loot, ms in found if (who, loot) == (seat, key)), default=None)
+
+
+def test_among_the_kept_games_both_keys_were_found_and_not_by_everybody() -> None:
+    seats = [seat for name in NAMES for seat in figures_of(kept(name).head.terms, kept(name).events).seats]
+    for times in ([seat.iron_key_ms for seat in seats], [seat.brass_key_ms for seat in seats]):
+        assert any(times)
+        assert None in times
 
 
 def test_a_pause_of_the_server_is_nobodys_time() -> None:
