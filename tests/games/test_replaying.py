@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.utils.translation import override
 
+from accounts import closing
 from accounts.models import User
 from games import archive
 from games.bots.selfplay import self_play, terms_for_bots
@@ -146,6 +147,21 @@ def test_a_game_of_this_site_is_seen_again_from_its_log_and_from_its_record(pack
     page = client.get(f"/games/{game.code}/replay/").content.decode()
     assert "Irma Vep lifts: " in page
     assert f"/games/{game.code}/story/" in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_replay_names_a_deleted_person_by_their_pseudonym(packed: bool, client: Client) -> None:
+    person = User.objects.create_user("Irma Vep")
+    game = finished("fr-2", [person])
+    if packed:
+        assert archive.archive(game.pk)
+    assert "Irma Vep lifts: " in client.get(f"/games/{game.code}/replay/").content.decode()
+    closing.delete(person)
+    person.refresh_from_db()
+    page = client.get(f"/games/{game.code}/replay/").content.decode()
+    assert "Irma Vep" not in page
+    assert f"{person.name} lifts: " in page
 
 
 @pytest.mark.django_db
