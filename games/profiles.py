@@ -22,7 +22,6 @@ from games.rating import Standing
 # So many of the latest games are counted.
 LATEST = 200
 RATED_GAMES = 100
-SEARCHES = 50
 BEST_WINS = 5
 OPPONENTS = 10
 RECENT_GAMES = 5
@@ -73,7 +72,7 @@ class Opponent:
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """How fast the hand was in the last games, in tiles stashed a minute, and what it went for."""
+    """How fast the hand was in the games that are counted, in tiles stashed a minute, and what it went for."""
 
     chart: Chart | None
     speeds: Sequence[tuple[datetime, float]]
@@ -214,12 +213,11 @@ def _opponents(player: User, played: Sequence[Played]) -> list[Opponent]:
 def _searches(played: Sequence[Played]) -> Searches:
     plans = Counter(one.plan for one in played if one.plan)
     plan, games = min(plans.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
-    latest = [
+    speeds = [
         (one.ended, round(one.stashes * MINUTE_MS / one.searched_ms, 1))
-        for one in played
+        for one in reversed(played)
         if one.searched_ms and one.stashes is not None
     ]
-    speeds = latest[:SEARCHES][::-1]
     chart = None
     if len(speeds) > 1:
         chart = charts.curve([_day(ended) for ended, _ in speeds], [speed for _, speed in speeds], around=5)

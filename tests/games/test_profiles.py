@@ -119,6 +119,20 @@ def test_what_the_searches_tell_comes_from_the_archived_games(client: Client, ca
     assert all(5 < speed < 200 for _, speed in found.searches.speeds)
 
 
+def test_the_speed_of_the_searches_is_shown_of_as_many_games_as_the_page_says(
+    client: Client, cast: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "LATEST", 3)
+    for ago in range(4):
+        archive.archive(finished("fr-2", cast[:2], ago=timedelta(days=ago + 1)).pk)
+    page = text(client, "/people/Alice/")
+    assert "The figures here are of the last 3 games." in page
+    table = page[page.index("Tiles stashed a minute in each game") :].partition("</table>")[0]
+    assert table.count('<th scope="row">') == 3
+    ended = [moment for moment, _ in profiles.profile(cast[0], None).searches.speeds]
+    assert ended == sorted(ended)
+
+
 def test_conduct_is_shown_to_its_owner_only(cast: list[User]) -> None:
     game = play(cast[:2], 1)[0]
     Seat.objects.filter(game=game, user=cast[1]).update(conduct="left")
@@ -200,11 +214,25 @@ def test_pages_ask_the_database_equally_often_however_much_there_is(client: Clie
         play(cast, count)
         counts.append([])
         for address in ("/people/Alice/", "/ladders/", "/ladders/?board=season"):
-            with CaptureQueriesContext(
-                connection,
-            ) as asked:
+            with CaptureQueriesContext(connection) as asked:
                 client.get(address)
             counts[-1].append(len(asked))
+    assert counts[0] == counts[1]
+    assert max(counts[0]) <= 20
+
+
+def test_the_boards_ask_the_database_equally_often_for_somebody_on_them(cast: list[User]) -> None:
+    client = signed_in(cast[1])
+    counts = []
+    for _ in range(2):
+        play(cast)
+        asked = []
+        for address in ("/ladders/", "/ladders/", "/ladders/?board=season"):
+            with CaptureQueriesContext(connection) as questions:
+                assert "You are number 2 of 4." in text(client, address)
+            asked.append(len(questions))
+        # The first page of all notes that the person is here.
+        counts.append(asked[1:])
     assert counts[0] == counts[1]
     assert max(counts[0]) <= 20
 
