@@ -5,6 +5,7 @@ import json
 from datetime import UTC, date, datetime, time, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -12,7 +13,7 @@ from django.core.management import call_command
 
 from accounts import closing
 from accounts.models import User
-from games import archive, dumps
+from games import archive, dumps, packing
 from games.models import Game, Record, Seat
 from games.tasks import dump_records
 from tests.games.finished import finished
@@ -105,14 +106,14 @@ def test_what_is_archived_while_a_file_grows_is_in_the_next(
 ) -> None:
     game = played(people, 1)
     archive.archive(game.pk)
-    unpack = dumps.packing.unpack
+    unpack = packing.unpack
 
-    def slow(packed: bytes, code: str, names: list[str]) -> dict[str, object]:
+    def slow(packed: bytes, code: str, names: list[str]) -> dict[str, Any]:
         Record.objects.filter(game=game).update(at=datetime.now(UTC))
         return unpack(packed, code, names)
 
     with monkeypatch.context() as busy:
-        busy.setattr(dumps.packing, "unpack", slow)
+        busy.setattr(packing, "unpack", slow)
         assert dumps.dump_month(month_ago(1)) is not None
     assert dumps.dump_month(month_ago(1)) is not None
     assert dumps.dump_month(month_ago(1)) is None
