@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from channels.db import database_sync_to_async
 
-from games import log
+from games import archive, log
 from games.models import Event
 from games.tables import Tables
 from tests.browser.site import Site
@@ -81,6 +81,22 @@ async def test_another_process_knows_it_and_so_does_one_that_comes_after_a_crash
     assert await elsewhere.do("lift", "once", tile=0) == {"type": "ack", "id": "once", "seq": done["head"]}
     after = await InnerPage(0, "after").join(await new_tables(), match.game)
     assert await after.do("lift", "once", tile=0) == {"type": "ack", "id": "once", "seq": done["head"]}
+
+
+async def test_the_record_of_a_game_has_no_ids_so_whoever_loads_it_says_that_the_game_is_over(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    tile = garage(alice)[0]
+    done = await alice.do("lift", "once", tile=tile)
+    await bob.do("leave")
+    await alice.until(lambda page: page.sight["phase"] == "over")
+    assert await database_sync_to_async(archive.archive)(match.game.pk)
+    at_hand = await alice.do("lift", "once", tile=tile)
+    assert at_hand == {"type": "ack", "id": "once", "seq": done["head"]}
+    after = await InnerPage(0, "after").join(await new_tables(), match.game)
+    assert (await after.do("lift", "once", tile=tile))["code"] == "game_over"
 
 
 async def test_ids_are_each_players_own(new_match: NewMatch, new_tables: NewTables) -> None:
