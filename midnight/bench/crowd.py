@@ -25,9 +25,10 @@ class Figures:
     accepted: int = 0
     refused: int = 0
     frames: int = 0
-    sent: dict[bytes, float] = field(default_factory=dict)
+    # Commands under way, with the moment at which each was to be sent: who has to wait for that waits already.
+    due: dict[bytes, float] = field(default_factory=dict)
     to_last_page: list[float] = field(default_factory=list)
-    # What was sent between these two moments counts.
+    # What was due between these two moments counts.
     begun: float = math.inf
     ended: float = math.inf
 
@@ -45,7 +46,10 @@ class Player:
         self.acting = False
         self.ready = False
         self.playing = asyncio.get_running_loop().create_future()
-        self.waiting = False
+        self.answered = asyncio.Event()
+        self.answered.set()
+        # At an own pace: when the next command is to be sent.
+        self.next_due = math.inf
         self.head = 0
         self.command_id = b""
         # Of the last heartbeat's answer: to be said in the next one.
@@ -62,19 +66,19 @@ class Player:
 
     def command(self, word: bytes) -> None:
         self.said += 1
-        self.waiting = True
-        mark = self.command_id = b"b%d-%d" % (self.seat, self.said)
-        if self.acting:
-            self.figures.sent[b"%d:%s" % (self.room.number, mark)] = time.perf_counter()
-        self.wire.say(b'{"do":%s,"id":"%s"}' % (word, mark))
+        self.answered.clear()
+        self.command_id = b"b%d-%d" % (self.seat, self.said)
+        self.wire.say(b'{"do":%s,"id":"%s"}' % (word, self.command_id))
 
-    def act(self) -> None:
+    def act(self, due: float) -> None:
+        """Send what was to be sent at that moment."""
         self.acting = True
         if self.in_hand is None:
             self.tried = self.random.choice(self.room.tiles)
             self.command(b'"lift","tile":%d' % self.tried)
         else:
             self.command(b'"return","face":"down","tile":%d' % self.in_hand)
+        self.figures.due[b"%d:%s" % (self.room.number, self.command_id)] = due
 
     def hear(self, wire: Wire, frame: bytes) -> None:
         self.figures.frames += 1
@@ -82,8 +86,8 @@ class Player:
             self.events(frame)
         elif frame.startswith(b'{"type":"refused"'):
             self.figures.refused += 1
-            self.figures.sent.pop(b"%d:%s" % (self.room.number, self.command_id), None)
-            self.waiting = False
+            self.figures.due.pop(b"%d:%s" % (self.room.number, self.command_id), None)
+            self.answered.set()
             self.go_on()
         elif frame.startswith(b'{"type":"beat"'):
             self.mark = frame[frame.index(b'"mark":"') + 8 :].partition(b'"')[0]
@@ -102,7 +106,7 @@ class Player:
         mark = frame.rfind(b'"ack":"')
         if mark < 0:
             return
-        self.waiting = False
+        self.answered.set()
         if self.acting:
             self.figures.accepted += 1
             self.in_hand = self.tried if self.in_hand is None else None
@@ -111,17 +115,26 @@ class Player:
 
     def go_on(self) -> None:
         if self.acting and not self.rate and self.room.running:
-            self.act()
+            self.act(time.perf_counter())
 
     async def play_at_own_pace(self) -> None:
-        """Open loop: the next command comes when it comes, whether or not the last one was answered."""
-        await asyncio.sleep(self.random.random() / self.rate)
-        due = time.perf_counter()
-        while self.room.running:
-            if not self.waiting:
-                self.act()
-            due += 1 / self.rate
-            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        """Open loop: a command is due when it is due, whether or not the last one was answered.
+
+        What to do next depends on that answer, so a command may have to wait for it. It is sent as soon as it may be,
+        none is left out, and its wait counts from when it was due: a server that halts is not spared what it held up.
+        """
+        self.next_due = time.perf_counter() + self.random.random() / self.rate
+        while True:
+            await asyncio.sleep(max(0.0, self.next_due - time.perf_counter()))
+            await self.answered.wait()
+            if self.next_due >= self.figures.ended:
+                return
+            self.act(self.next_due)
+            self.next_due += 1 / self.rate
+
+    def unsent(self) -> int:
+        """How many commands were due before the end and could not be sent yet."""
+        return max(0, math.ceil((self.figures.ended - self.next_due) * self.rate)) if self.rate else 0
 
     def beat(self) -> None:
         self.wire.say(b'{"do":"beat","mark":"%s"}' % self.mark)
@@ -158,9 +171,9 @@ class Room:
             self.marks.setdefault(head, []).append(mark)
 
     def settle(self, mark: bytes, now: float) -> None:
-        sent = self.figures.sent.pop(b"%d:%s" % (self.number, mark), None)
-        if sent and self.figures.begun <= sent < self.figures.ended:
-            self.figures.to_last_page.append(now - sent)
+        due = self.figures.due.pop(b"%d:%s" % (self.number, mark), None)
+        if due is not None and self.figures.begun <= due < self.figures.ended:
+            self.figures.to_last_page.append(now - due)
 
 
 async def play(plan: dict[str, Any]) -> dict[str, Any]:
@@ -185,7 +198,7 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
         tasks += [asyncio.create_task(player.play_at_own_pace()) for player in players]
     else:
         for player in players:
-            player.act()
+            player.act(time.perf_counter())
     await asyncio.sleep(plan["warm_up"])
     figures.accepted = figures.refused = figures.frames = 0
     say({"begin": time.time()})
@@ -201,7 +214,7 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
     say({"end": time.time()})
     for room in rooms:
         room.running = False
-    await answered(players)
+    await all_answered(players)
     heads = [{player.head for player in room.players} for room in rooms]
     latencies = sorted(figures.to_last_page)
     for task in tasks:
@@ -209,17 +222,17 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
     for player in players:
         player.wire.close()
     return done | {
-        "lost": len(figures.sent),
+        "lost": len(figures.due) + sum(player.unsent() for player in players),
         "rooms_apart": sum(len(seen) > 1 for seen in heads),
         "p50_ms": round(latencies[len(latencies) // 2] * 1000, 2) if latencies else None,
         "p99_ms": round(latencies[int(len(latencies) * 0.99)] * 1000, 2) if latencies else None,
     }
 
 
-async def answered(players: list[Player]) -> None:
+async def all_answered(players: list[Player]) -> None:
     """Whoever waits for an answer gets it, and what the others hear of it has a moment to arrive."""
     for _ in range(ANSWER_SECONDS * 20):
-        if not any(player.waiting for player in players):
+        if all(player.answered.is_set() and not player.unsent() for player in players):
             break
         await asyncio.sleep(0.05)
     await asyncio.sleep(1)
