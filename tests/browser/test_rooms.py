@@ -61,7 +61,7 @@ async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: Ope
     for page in (ours, theirs):
         await page.wait_for_url(GAME)
     assert ours.url == theirs.url
-    await ours.locator(".gamebar .menu > summary").click()
+    await ours.locator(".gamebar").get_by_label("Menu").click()
     await ours.get_by_role("link", name="To the room").click()
     await expect(ours.get_by_role("link", name="To your seat")).to_be_visible()
 

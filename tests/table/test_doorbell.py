@@ -42,7 +42,7 @@ class Post:
 
 
 @pytest.fixture(scope="module")
-def posts(web: Site) -> Iterator[list[Post]]:
+def posts(first_web: Site) -> Iterator[list[Post]]:
     with ExitStack() as running:
         found = []
         for name in ("east", "west"):

@@ -47,7 +47,7 @@ async def play_through(match: Match, tables: Tables, seed: int) -> list[InnerPag
         if chance.random() < 0.001:
             wish = commands.Leave()
         if wish is not None:
-            await pages[seat].ask(wish)
+            await asyncio.wait_for(pages[seat].ask(wish), 30)
         else:
             due = rules.wake_at(state)
             if state.phase == "countdown" and due is not None:
