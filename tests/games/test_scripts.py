@@ -28,7 +28,7 @@ def scripts_of(first: str) -> set[str]:
 
 
 def words_of(page: str) -> str:
-    return (ROOT / "templates/games" / PAGES[page]).read_text()
+    return "".join((ROOT / "templates/games" / name).read_text() for name in (PAGES[page], "_board_words.html"))
 
 
 @pytest.mark.parametrize("page", PAGES)
