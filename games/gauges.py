@@ -24,7 +24,7 @@ from games.models import Appeal, Case, Game, Server
 logger = logging.getLogger(__name__)
 
 KEY = "midnight:figures"
-EVERY_SECONDS = 5
+# An hour, as schedule.py has them taken.
 KEPT = 720
 QUEUE = "celery"
 WIDE, HIGH = 320.0, 80.0

@@ -60,9 +60,6 @@ class Explanation:
     why_not: str = ""
     players: tuple[Explained, ...] = ()
 
-    def of_seat(self, seat: int) -> Explained | None:
-        return next((player for player in self.players if player.seat == seat), None)
-
 
 def explain(game: Game) -> Explanation:
     """What is to be said of this game's ratings: three questions, however many played."""
