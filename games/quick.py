@@ -84,10 +84,12 @@ def leave(person_id: int) -> None:
 def beat(person_id: int, now: datetime | None = None) -> Waiting | None:
     """This person's page still waits; None where they wait no more, perhaps because this found a match."""
     now = now or timezone.now()
-    if not Waiting.objects.filter(user=person_id).update(seen=now):
-        return None
-    match(Waiting.objects.values_list("players", flat=True).get(user=person_id), now)
-    return Waiting.objects.filter(user=person_id).first()
+    own = Waiting.objects.filter(user=person_id)
+    own.update(seen=now)
+    # None where somebody else's beat was faster, at whatever moment.
+    for players in own.values_list("players", flat=True):
+        match(players, now)
+    return own.first()
 
 
 def sweep(now: datetime | None = None) -> int:
