@@ -12,6 +12,7 @@ import json
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ T = TypeVar("T")
 CONDUCT = {"player": "left", "clock": "missed", "staff": "removed"}
 # What one transaction takes at most: a slow disk then delays a batch, not everybody.
 BATCH = 200
+# Where so many came at once the next ones get a moment to gather: a transaction costs the same for one and for many.
+CROWD = 8
+GATHER_SECONDS = 0.002
 
 
 class Behind(Exception):
@@ -275,15 +279,17 @@ class Pen:
             self._thread = None
 
     def _run(self) -> None:
-        going_on = True
+        going_on, crowd = True, False
         while going_on:
             batch = [self._waiting.get()]
+            if crowd:
+                time.sleep(GATHER_SECONDS)
             while len(batch) < BATCH:
                 try:
                     batch.append(self._waiting.get_nowait())
                 except queue.Empty:
                     break
-            going_on = None not in batch
+            going_on, crowd = None not in batch, len(batch) >= CROWD
             if entries := [entry for entry in batch if entry is not None]:
                 self._write(entries)
         connections.close_all()

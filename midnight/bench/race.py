@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from django.utils import timezone
+
 from games.bench.aims import Aim
 from midnight import stack
 from midnight.bench import echo
@@ -124,6 +126,16 @@ def games(rooms: int) -> list[dict[str, Any]]:
             cookies.append(f"{settings.SESSION_COOKIE_NAME}={session.session_key}")
         made.append({"path": f"/ws/1/games/{game.code}", "cookies": cookies})
     return made
+
+
+@contextmanager
+def running_site(folder: Path) -> Iterator[Web]:
+    """A web process of the site, without the games of an earlier one: it would look after those, too."""
+    from games.models import Game
+
+    Game.objects.update(ended=timezone.now(), wake_at=None)
+    with running_web(SITE, folder) as web:
+        yield web
 
 
 def under_load(web: Web, load: Load, made: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -259,16 +271,16 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
     with running_web(echo.PROGRAM, folder) as web:
         names = [{"path": f"/{room}", "cookies": [""] * SEATS} for room in range(rooms)]
         bare = under_load(web, Load(rooms, 0, seconds), names)
-    with running_web(SITE, folder) as web:
+    with running_site(folder) as web:
         closed = under_load(web, Load(rooms, 0, seconds), games(rooms))
-    with running_web(SITE, folder) as web:
+    with running_site(folder) as web:
         opened = under_load(web, Load(open_rooms, 3, seconds), games(open_rooms))
     commands = 1_200
-    with running_web(SITE, folder) as web:
+    with running_site(folder) as web:
         few = under_load(web, Load(10, commands / 10 / SEATS, seconds, quiet=seconds / 2), games(10))
-    with running_web(SITE, folder) as web:
+    with running_site(folder) as web:
         tables = under_load(web, Load(many, commands / many / SEATS, seconds, quiet=seconds / 2), games(many))
-    with running_web(SITE, folder) as web:
+    with running_site(folder) as web:
         under_load(web, Load(1, 1, 1), games(1))
         idle = idle_table_bytes(web, many)
     return {
