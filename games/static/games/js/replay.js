@@ -10,6 +10,8 @@ import { make, say, write } from "./words.js";
 // Nobody waits through a night, and nobody overlooks a trade, whatever the game's clock said.
 const LONGEST_MS = 2500;
 const TRADE_MS = 700;
+// Nor is anything missed by whose page stood still, in the background or on a busy machine.
+const BLINK_MS = 250;
 const REMEMBER_MS = 300;
 const LINES = 24;
 const FAR = 3;
@@ -35,6 +37,7 @@ const wait = events.map(({ at, type }, index) => {
 let seq = 1;
 let playing = false;
 let asked = 0;
+let beating = 0;
 let remembering = 0;
 let drawn = 1;
 
@@ -95,13 +98,18 @@ function ask() {
   asked ||= requestAnimationFrame(draw);
 }
 
-/** Shows this moment; `aloud` where somebody went there by single steps. */
-function go(to, aloud = false) {
+/** Comes to this moment; `aloud` where somebody is to hear what happens there. */
+function come(to, aloud) {
   seq = Math.min(events.length, Math.max(1, to));
   if (aloud) write(find("said"), sentence(seq));
-  ask();
   clearTimeout(remembering);
   remembering = setTimeout(() => history.replaceState(null, "", address(seq)), REMEMBER_MS);
+}
+
+/** Shows this moment in the next frame, however often somebody asks until then. */
+function go(to, aloud = false) {
+  come(to, aloud);
+  ask();
 }
 
 function step(to) {
@@ -110,6 +118,7 @@ function step(to) {
 }
 
 function pause() {
+  cancelAnimationFrame(beating);
   playing = false;
   game.dataset.playing = "no";
   write(find("play").querySelector(".visually-hidden"), say("play"));
@@ -123,8 +132,7 @@ function play() {
   let before = performance.now();
   let due = 0;
   const beat = (now) => {
-    if (!playing) return;
-    due += (now - before) * Number(speed.value);
+    due += Math.min(now - before, BLINK_MS) * Number(speed.value);
     before = now;
     let to = seq;
     while (to < events.length && due >= wait[to]) {
@@ -133,12 +141,14 @@ function play() {
     }
     if (to !== seq) {
       const noted = nextMoment(moments, seq);
-      go(to, noted !== undefined && noted <= to);
+      come(to, noted !== undefined && noted <= to);
+      // In this frame: what is paused in between stands where it is seen to stand.
+      draw();
     }
     if (to === events.length) pause();
-    else requestAnimationFrame(beat);
+    else beating = requestAnimationFrame(beat);
   };
-  requestAnimationFrame(beat);
+  beating = requestAnimationFrame(beat);
 }
 
 const toggle = () => (playing ? pause() : play());
