@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from games import names
+from games import names, rooms
 from games.bots.strengths import STRENGTHS, Strength
 from games.lobby import MOST_BOTS
 from games.models import Game, Room
@@ -83,48 +83,54 @@ class RoomForm(forms.Form):
         widget=forms.RadioSelect,
     )
     rulebook = forms.ChoiceField(label=_("Rulebook"), choices=lambda: list(names.RULEBOOKS.items()), initial="fr")
-
-
-class SettingsForm(RoomForm):
-    """The same for a room that is open, with its markets and limits; the pace stays."""
-
-    pace = None  # type: ignore[assignment]  # Django's way to leave a field out
-
+    bots = forms.TypedChoiceField(
+        label=_("Bots in free seats"),
+        coerce=int,
+        choices=[(number, str(number)) for number in range(MOST_BOTS + 1)],
+        required=False,
+    )
+    strength = forms.ChoiceField(
+        label=_("How good they are"),
+        choices=lambda: [(strength, names.STRENGTHS[strength]) for strength in STRENGTHS],
+        required=False,
+    )
     market_1 = forms.ChoiceField(label=_("First market"), choices=_faces, required=False)
     market_2 = forms.ChoiceField(label=_("Second market"), choices=_faces, required=False)
     market_3 = forms.ChoiceField(label=_("Third market"), choices=_faces, required=False)
     market_4 = forms.ChoiceField(label=_("Fourth market"), choices=_faces, required=False)
     search_ms = forms.IntegerField(label=_("Search, seconds"), required=False, min_value=1)
-    turn_ms = forms.IntegerField(label=_("Turn, seconds"), required=False, min_value=1)
-    ready_ms = forms.IntegerField(label=_("Getting ready, seconds"), required=False, min_value=1)
+    turn_ms = forms.IntegerField(label=_("Turn, seconds (relaxed: hours)"), required=False, min_value=1)
+    ready_ms = forms.IntegerField(label=_("Getting ready, seconds (relaxed: hours)"), required=False, min_value=1)
     hand_ms = forms.IntegerField(label=_("Tile in hand, seconds"), required=False, min_value=1)
-
-    def __init__(self, *args: Any, of_pace: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.of_pace = of_pace
-        if of_pace == Game.Pace.RELAXED:
-            self.fields["turn_ms"].label, self.fields["ready_ms"].label = _("Turn, hours"), _("Getting ready, hours")
-
-    @classmethod
-    def of(cls, room: Room) -> "SettingsForm":
-        """Filled in as a room is."""
-        limits = {name: room.limits[name] // unit for name, unit in UNITS[room.pace].items()} if room.limits else {}
-        markets = {f"market_{number}": face for number, face in enumerate(room.faces, 1)}
-        yes = {True: "yes", False: "no"}
-        kept = {"size": room.size, "rulebook": room.rulebook, "ranked": yes[room.ranked], "public": yes[room.public]}
-        return cls(initial=kept | markets | limits, of_pace=room.pace)
 
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}
         if self.errors:
             return said
+        said["bots"] = self._chosen_bots(said)
         said["faces"] = self._chosen_faces(said)
-        said["limits"] = self._chosen_limits(said)
+        said["limits"] = self._chosen_limits(said, self._pace(said))
         if said["ranked"] and (said["faces"] or said["limits"]):
             raise forms.ValidationError(
                 _("A ranked game has drawn markets and the usual limits."), code="ranked_as_usual"
             )
         return said
+
+    def chosen(self) -> dict[str, Any]:
+        """What was said, as `rooms.open_room` takes it."""
+        said = ("size", "rulebook", "pace", "ranked", "public", "faces", "limits", "bots")
+        return {name: self.cleaned_data[name] for name in said}
+
+    def _pace(self, said: dict[str, Any]) -> str:
+        return str(said["pace"])
+
+    def _chosen_bots(self, said: dict[str, Any]) -> list[str]:
+        number = said.get("bots") or 0
+        if number and said["ranked"]:
+            self.add_error("bots", forms.ValidationError(str(rooms.REFUSALS["people_only"]), code="people_only"))
+        if number >= said["size"]:
+            self.add_error("bots", forms.ValidationError(_("That is more bots than free seats."), code="too_many_bots"))
+        return [said.get("strength") or STRENGTHS[0]] * number
 
     def _chosen_faces(self, said: dict[str, Any]) -> list[str]:
         faces = [said[f"market_{number}"] for number in range(1, said["size"] + 1)]
@@ -136,11 +142,11 @@ class SettingsForm(RoomForm):
             raise forms.ValidationError(_("Each market board lies on one of its two faces."), code="board_twice")
         return faces
 
-    def _chosen_limits(self, said: dict[str, Any]) -> terms.Limits | None:
-        usual = terms.DEFAULT_LIMITS["relaxed" if self.of_pace == Game.Pace.RELAXED else "live"]
-        wanted = {name: said[name] * unit for name, unit in UNITS[self.of_pace].items() if said.get(name)}
+    def _chosen_limits(self, said: dict[str, Any], pace: str) -> terms.Limits | None:
+        usual = terms.DEFAULT_LIMITS["relaxed" if pace == Game.Pace.RELAXED else "live"]
+        wanted = {name: said[name] * unit for name, unit in UNITS[pace].items() if said.get(name)}
         for name, value in wanted.items():
-            least, most = (limit // UNITS[self.of_pace][name] for limit in terms.LIMIT_RANGES[name])
+            least, most = (limit // UNITS[pace][name] for limit in terms.LIMIT_RANGES[name])
             if not terms.LIMIT_RANGES[name][0] <= value <= terms.LIMIT_RANGES[name][1]:
                 said_so = _("Between %(least)s and %(most)s.") % {"least": max(1, least), "most": most}
                 self.add_error(name, forms.ValidationError(said_so, code="limit_range"))
@@ -148,3 +154,34 @@ class SettingsForm(RoomForm):
             return None
         limits = terms.Limits(**(usual.as_json() | wanted))
         return None if limits == usual else limits
+
+
+class SettingsForm(RoomForm):
+    """The same for a room that is open; the pace stays, and bots have their seats."""
+
+    pace = None  # type: ignore[assignment]  # Django's way to leave a field out
+    bots = None  # type: ignore[assignment]
+    strength = None  # type: ignore[assignment]
+
+    def __init__(self, *args: Any, of_pace: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.of_pace = of_pace
+        relaxed = of_pace == Game.Pace.RELAXED
+        self.fields["turn_ms"].label = _("Turn, hours") if relaxed else _("Turn, seconds")
+        self.fields["ready_ms"].label = _("Getting ready, hours") if relaxed else _("Getting ready, seconds")
+
+    @classmethod
+    def of(cls, room: Room) -> "SettingsForm":
+        """Filled in as a room is."""
+        limits = {name: room.limits[name] // unit for name, unit in UNITS[room.pace].items()} if room.limits else {}
+        markets = {f"market_{number}": face for number, face in enumerate(room.faces, 1)}
+        yes = {True: "yes", False: "no"}
+        kept = {"size": room.size, "rulebook": room.rulebook, "ranked": yes[room.ranked], "public": yes[room.public]}
+        return cls(initial=kept | markets | limits, of_pace=room.pace)
+
+    def chosen(self) -> dict[str, Any]:
+        """What was said, as `rooms.change` takes it."""
+        return {name: self.cleaned_data[name] for name in ("size", "rulebook", "ranked", "public", "faces", "limits")}
+
+    def _pace(self, said: dict[str, Any]) -> str:
+        return self.of_pace

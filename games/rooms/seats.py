@@ -40,8 +40,13 @@ def open_room(
     public: bool = True,
     faces: Sequence[str] = (),
     limits: terms.Limits | None = None,
+    bots: Sequence[str] = (),
 ) -> Room:
-    """A new room with this person in its first seat."""
+    """A new room with this person in its first seat, and bots of these strengths in the next ones if it is casual."""
+    if bots and ranked:
+        raise RoomRefusal("people_only")
+    if len(bots) >= size:
+        raise RoomRefusal("full")
     with transaction.atomic():
         room = Room.objects.create(
             owner=person,
@@ -54,6 +59,8 @@ def open_room(
             limits=limits.as_json() if limits else {},
         )
         sit(room, person)
+        for number, strength in enumerate(bots, 1):
+            _seat_bot(room, strength, number)
     return room
 
 
@@ -154,18 +161,17 @@ def add_bot(room: Room, owner: User, strength: str, number: int | None = None) -
         refuse_playing(room)
         if room.ranked:
             raise RoomRefusal("people_only")
-        seats = list(room.seats.all())
-        free = [place for place in range(room.size) if place not in {seat.number for seat in seats}]
+        taken = {seat.number for seat in room.seats.all()}
+        free = [place for place in range(room.size) if place not in taken]
         if not free or (number is not None and number not in free):
             raise RoomRefusal("full")
-        room.seats.create(
-            number=free[0] if number is None else number,
-            strength=strength,
-            character=free_character(seats),
-            live=False,
-            agrees=True,
-        )
+        _seat_bot(room, strength, free[0] if number is None else number)
         start_if_agreed(room)
+
+
+def _seat_bot(room: Room, strength: str, number: int) -> None:
+    character = free_character(list(room.seats.all()))
+    room.seats.create(number=number, strength=strength, character=character, live=False, agrees=True)
 
 
 def take_bot_away(room: Room, owner: User, number: int) -> None:

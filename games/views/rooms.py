@@ -79,7 +79,7 @@ def open_room(request: HttpRequest) -> HttpResponse:
     if isinstance(me, HttpResponse):
         return me
     try:
-        room = rooms.open_room(me, **form.cleaned_data)
+        room = rooms.open_room(me, **form.chosen())
     except RoomRefusal as refused:
         form.add_error(None, str(refused))
         pause = pause_of(me.pk) if refused.code == "paused" else None
@@ -151,9 +151,8 @@ def settings(request: HttpRequest, code: str) -> HttpResponse:
     form = SettingsForm(request.POST, of_pace=found.pace)
     if not isinstance(me, User) or not form.is_valid():
         return render(request, "games/room.html", _context(request, found) | {"settings_form": form}, status=422)
-    said = {name: form.cleaned_data[name] for name in ("size", "rulebook", "ranked", "public", "faces", "limits")}
     try:
-        rooms.change(found, me, **said)
+        rooms.change(found, me, **form.chosen())
     except RoomRefusal as refused:
         return render(request, "games/room.html", _context(request, found) | {"refusal": str(refused)}, status=422)
     return redirect("games:room", code)

@@ -199,6 +199,84 @@ def test_bots_take_free_seats_of_casual_rooms_and_agree_to_everything(alice: Use
         )
 
 
+USUAL = {"size": "2", "pace": "live", "ranked": "no", "public": "yes", "rulebook": "fr"}
+
+
+def opened(person: User, **said: str) -> Room:
+    """The room that the form opens."""
+    assert client_of(person).post("/rooms/", USUAL | said).status_code == 302
+    return Room.objects.latest("pk")
+
+
+def test_a_room_opens_with_markets_limits_and_bots_shows_them_and_keeps_them_for_the_next_game(
+    alice: User, bob: User
+) -> None:
+    markets = {"market_1": "3B", "market_2": "1A", "market_3": "4A"}
+    room = opened(alice, size="3", **markets, turn_ms="20", hand_ms="5", bots="1", strength="master")
+    page = client_of(bob).get(f"/rooms/{room.code}/").content.decode()
+    listed = client_of(bob).get("/play/").content.decode()
+    assert all(said in page for said in ("Bot: Master", "Market 3B, Market 1A, Market 4A", "Turn, seconds</dt><dd>20"))
+    assert all(said in listed for said in ("Alice, Bot", "3B 1A 4A", "Own limits"))
+    rooms.sit(room, bob)
+    for _ in range(2):
+        game = play(room, alice, bob)
+        assert (game.faces, game.limits["turn_ms"], game.limits["hand_ms"]) == (["3B", "1A", "4A"], 20_000, 5_000)
+        assert game.limits["search_ms"] == 180_000
+        assert sorted(game.seats.values_list("strength", flat=True)) == ["", "", "master"]
+        end(game)
+        game.seats.update(conduct="finished")
+
+
+def test_the_limits_of_a_relaxed_room_are_said_in_hours(alice: User) -> None:
+    room = opened(alice, pace="relaxed", turn_ms="72", ready_ms="24")
+    assert (room.limits["turn_ms"], room.limits["ready_ms"]) == (72 * 3_600_000, 24 * 3_600_000)
+    usual = opened(alice, pace="relaxed", turn_ms="24")
+    assert (usual.limits, usual.faces, usual.seats.count()) == ({}, [], 1)
+
+
+def test_bots_in_all_other_seats_wait_for_the_owner_alone(alice: User) -> None:
+    room = opened(alice, size="4", bots="3")
+    assert set(room.seats.filter(user=None).values_list("strength", flat=True)) == {"apprentice"}
+    assert not Game.objects.exists()
+    assert play(room, alice).seats.count() == 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"market_1": "1A"},
+        {"market_1": "1A", "market_2": "1B"},
+        {"market_1": "1A", "market_2": "5A"},
+        {"turn_ms": "9"},
+        {"pace": "relaxed", "turn_ms": "169"},
+        {"hand_ms": "2"},
+        {"search_ms": "many"},
+        {"ranked": "yes", "market_1": "1A", "market_2": "2A"},
+        {"ranked": "yes", "turn_ms": "60"},
+        {"ranked": "yes", "bots": "1"},
+        {"bots": "2"},
+        {"bots": "4", "size": "4"},
+        {"bots": "-1"},
+        {"bots": "1", "strength": "oracle"},
+    ],
+)
+def test_a_room_that_no_game_can_have_is_refused_with_a_reason_and_not_opened(
+    said: dict[str, str], alice: User
+) -> None:
+    refusal = client_of(alice).post("/rooms/", USUAL | said)
+    assert refusal.status_code == 422
+    assert "Please look at this again" in refusal.content.decode()
+    assert not Room.objects.exists()
+
+
+def test_a_ranked_room_and_one_without_free_seats_take_no_bots(alice: User) -> None:
+    with refused("people_only"):
+        rooms.open_room(alice, ranked=True, bots=["master"])
+    with refused("full"):
+        rooms.open_room(alice, bots=["master", "master"])
+    assert not Room.objects.exists()
+
+
 def test_a_change_of_the_game_is_agreed_to_anew(alice: User, bob: User) -> None:
     room = rooms.open_room(alice, size=3)
     rooms.sit(room, bob)
