@@ -1,6 +1,6 @@
 """What is kept: games with their seats and their log, and the processes that look after them."""
 
-from games.models.moderation import Act, Appeal, Case, Letter, Reason, Report, What
+from games.models.moderation import FINAL, Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.ratings import Generation, Ladder, Rating, RatingEvent
 from games.models.records import Figures, Record
@@ -8,6 +8,7 @@ from games.models.rooms import Admission, Meeting, Nudge, Room, RoomSeat, Waitin
 from games.models.talk import Ignored, Message
 
 __all__ = [
+    "FINAL",
     "Act",
     "Admission",
     "Appeal",

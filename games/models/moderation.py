@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from games.models.play import Game
@@ -108,9 +109,12 @@ class What(models.TextChoices):
     UNDO = "undo", _("Act undone")
 
 
-UNDOABLE = frozenset(
-    {What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.HIDE, What.VOID_GAME, What.FORGIVE}
-)
+# Why some acts cannot be undone. Everything else has an undo.
+FINAL: dict[str, str | Promise] = {
+    What.END_GAME: _("A game that was ended is over for good."),
+    What.WATCH: _("What was seen stays seen."),
+    What.UNDO: _("Do the act again instead."),
+}
 
 
 class WrittenOnce(models.QuerySet["Act"]):
@@ -171,7 +175,12 @@ class Act(models.Model):
 
     @property
     def may_be_undone(self) -> bool:
-        return self.what in UNDOABLE and not self.is_undone
+        return self.what not in FINAL and not self.is_undone
+
+    @property
+    def why_final(self) -> str | Promise:
+        """Why this cannot be undone; empty where it can."""
+        return FINAL.get(self.what, "")
 
     @property
     def is_undone(self) -> bool:
@@ -205,9 +214,10 @@ class Letter(models.Model):
 
 
 class Appeal(models.Model):
-    """A person's answer to an act, for another moderator to decide."""
+    """A person's answer to an act that concerned them, for another moderator to decide."""
 
-    act = models.OneToOneField(Act, models.CASCADE, related_name="appeal")
+    act = models.ForeignKey(Act, models.CASCADE, related_name="appeals")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="appeals")
     at = models.DateTimeField(default=timezone.now)
     words = models.CharField(_("words"), max_length=MOST_WORDS)
     decided = models.DateTimeField(null=True)
@@ -218,6 +228,7 @@ class Appeal(models.Model):
     class Meta:
         verbose_name = _("appeal")
         verbose_name_plural = _("appeals")
+        constraints = [models.UniqueConstraint(fields=["act", "person"], name="one_appeal_a_person")]
         indexes = [models.Index(fields=["at"], name="appeal_open", condition=Q(decided=None))]
 
     def __str__(self) -> str:

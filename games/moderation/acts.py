@@ -5,14 +5,13 @@ may not act on, a table at which they sat. Whatever is refused has changed nothi
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from accounts import moderation as accounts
@@ -98,7 +97,7 @@ def end_game(by: User, game: Game, why: Why) -> Act:
         act = _write(by, What.END_GAME, why, None, game=game, before={"head": game.head}, after={"ended": True})
         if not intervention.void(game.pk):
             raise ValidationError(_("This game is over already."), code="game_over")
-        _tell_the_table(game, act, Letter.Kind.ACT)
+        letters.send_to_table(game, act)
     return act
 
 
@@ -119,14 +118,8 @@ def void_game(by: User, game: Game, why: Why) -> Act:
         act = _write(by, What.VOID_GAME, why, None, game=game, before={"voided": False}, after={"voided": True})
         if not ladder.void_game(game.pk, by.pk):
             raise ValidationError(_("This game does not count for the ratings anyway."), code="not_rated")
-        _tell_the_table(game, act, Letter.Kind.ACT)
+        letters.send_to_table(game, act)
     return act
-
-
-def _tell_the_table(game: Game, act: Act, kind: Letter.Kind) -> None:
-    for seat in game.seats.exclude(user=None).select_related("user"):
-        if seat.user:
-            letters.send(seat.user, kind, act=act)
 
 
 def forgive(by: User, person: User, why: Why) -> Act:
@@ -154,8 +147,9 @@ def close_room(by: User, room: Room, why: Why) -> Act:
     sides.refuse_own_room(by, room)
     with transaction.atomic():
         people = _people_of(room)
-        before = {"people": [one.pk for one in people]}
+        before = {"seats": rooms.seating(room)}
         act = _write(by, What.CLOSE_ROOM, why, room.owner, room=room.code, before=before, after={"closed": True})
+        letters.send_to_others(people, act)
         rooms.close_room(room)
     return act
 
@@ -166,7 +160,8 @@ def remove_from_room(by: User, room: Room, person: User, why: Why) -> Act:
     with transaction.atomic():
         if person not in _people_of(room):
             raise ValidationError(_("This person is not in the room any more."), code="not_in_room")
-        act = _write(by, What.REMOVE, why, person, room=room.code, after={"left": True})
+        before = {"admission": rooms.admission_of(room, person.pk)}
+        act = _write(by, What.REMOVE, why, person, room=room.code, before=before, after={"admission": False})
         rooms.remove_person(room, person)
     return act
 
@@ -175,10 +170,12 @@ def hand_over(by: User, room: Room, person: User, why: Why) -> Act:
     """Give a room to somebody else who sits in it."""
     sides.refuse_own_room(by, room)
     with transaction.atomic():
-        if person not in _people_of(room):
+        people = _people_of(room)
+        if person not in people:
             raise ValidationError(_("This person is not in the room any more."), code="not_in_room")
         before = {"owner": room.owner_id}
         act = _write(by, What.HAND_OVER, why, room.owner, room=room.code, before=before, after={"owner": person.pk})
+        letters.send_to_others(people, act)
         rooms.hand_over(room, person)
     return act
 
@@ -230,92 +227,3 @@ def _write(
 
 def _until(moment: datetime | None) -> dict[str, Any]:
     return {"until": moment.isoformat() if moment else None}
-
-
-# Undoing --------------------------------------------------------------------------------------------------------------
-
-
-def undo(act: Act, by: User, words: str = "") -> Act:
-    """Take an act back, by an act of its own; what still stands by other acts goes on."""
-    if act.what not in UNDO:
-        raise ValidationError(_("This cannot be undone."), code="cannot_undo")
-    roles.refuse_too_many(by, What.UNDO)
-    person: User | None = act.person
-    if person is not None:
-        roles.refuse_own_kind(by, person)
-    sides.refuse_own_act(by, act)
-    try:
-        with transaction.atomic():
-            done = Act.objects.create(
-                by=by,
-                person=person,
-                what=What.UNDO,
-                reason=act.reason,
-                words=words,
-                before=act.after,
-                after=act.before,
-                case=act.case,
-                game=act.game,
-                message=act.message,
-                undoes=act,
-            )
-            UNDO[What(act.what)](act, by)
-            if person is not None:
-                letters.send(person, Letter.Kind.UNDONE, act=act, words=words)
-    except IntegrityError:
-        raise ValidationError(_("This has been undone already."), code="undone_already") from None
-    return done
-
-
-def _still_until(act: Act) -> datetime | None:
-    """Until when this person would be muted, barred or suspended without that act."""
-    others = Act.objects.filter(person=act.person, what=act.what, undone_by=None, until__gt=timezone.now())
-    ends = others.exclude(pk=act.pk).order_by("-until").values_list("until", flat=True)
-    return ends.first()
-
-
-def _unwarn(act: Act, by: User) -> None:
-    """A warning has no effect but itself."""
-
-
-def _unmute(act: Act, by: User) -> None:
-    accounts.mute(act.person, _still_until(act), by=by.name)
-
-
-def _unbar(act: Act, by: User) -> None:
-    accounts.bar(act.person, _still_until(act), by=by.name)
-
-
-def _unsuspend(act: Act, by: User) -> None:
-    accounts.lift(act.person, by=by.name, until=_still_until(act))
-
-
-def _name_again(act: Act, by: User) -> None:
-    if act.person.name == act.after["name"]:
-        names.change(act.person, act.before["name"], by=by.name)
-
-
-def _unhide(act: Act, by: User) -> None:
-    Message.objects.filter(pk=act.message or 0).update(hidden=act.before["hidden"])
-
-
-def _count_again(act: Act, by: User) -> None:
-    game = act.game
-    if game is not None and ladder.restore_game(game.pk):
-        _tell_the_table(game, act, Letter.Kind.UNDONE)
-
-
-def _hold_against_again(act: Act, by: User) -> None:
-    Seat.objects.filter(pk__in=act.before["seats"]).update(forgiven=False)
-
-
-UNDO: dict[What, Callable[[Act, User], None]] = {
-    What.WARN: _unwarn,
-    What.MUTE: _unmute,
-    What.BAR: _unbar,
-    What.SUSPEND: _unsuspend,
-    What.RENAME: _name_again,
-    What.HIDE: _unhide,
-    What.VOID_GAME: _count_again,
-    What.FORGIVE: _hold_against_again,
-}

@@ -1,4 +1,6 @@
-"""Appeals: the person answers once to an act, and another moderator decides."""
+"""Appeals: whom an act concerned answers to it once, and another moderator decides."""
+
+from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -8,11 +10,24 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from games.models import Act, Appeal, Letter, What
-from games.moderation import acts, letters, roles, sides
+from games.moderation import letters, roles, sides, undoing
 
 
 def may_appeal(act: Act, person: User) -> bool:
-    return act.person_id == person.pk and act.may_be_undone and not hasattr(act, "appeal")
+    """Whether this act concerned this person, can be undone, and they have not answered it yet."""
+    told = Letter.objects.filter(act=act, person=person).exists()
+    return told and _can_be_answered(act) and not Appeal.objects.filter(act=act, person=person).exists()
+
+
+def may_be_appealed(told: Iterable[Letter], person: User) -> set[int]:
+    """Which of the acts that these letters tell of this person may still appeal against."""
+    answered = set(Appeal.objects.filter(person=person).values_list("act", flat=True))
+    acts = {letter.act.pk: letter.act for letter in told if letter.act}
+    return {pk for pk, act in acts.items() if pk not in answered and _can_be_answered(act)}
+
+
+def _can_be_answered(act: Act) -> bool:
+    return act.may_be_undone and act.what != What.FORGIVE
 
 
 def appeal(act: Act, person: User, words: str) -> Appeal:
@@ -21,14 +36,15 @@ def appeal(act: Act, person: User, words: str) -> Appeal:
         raise ValidationError(_("You cannot appeal this, or you have done so."), code="cannot_appeal")
     try:
         with transaction.atomic():
-            return Appeal.objects.create(act=act, words=words)
+            return Appeal.objects.create(act=act, person=person, words=words)
     except IntegrityError:
         raise ValidationError(_("You cannot appeal this, or you have done so."), code="cannot_appeal") from None
 
 
 def open_ones() -> QuerySet[Appeal]:
     """What waits for a decision, the oldest first."""
-    return Appeal.objects.filter(decided=None).select_related("act__person", "act__by").order_by("at")
+    waiting = Appeal.objects.filter(decided=None).order_by("at")
+    return waiting.select_related("person", "act__person", "act__by", "act__game")
 
 
 def decide(waiting: Appeal, moderator: User, *, granted: bool, answer: str = "") -> Appeal:
@@ -41,14 +57,13 @@ def decide(waiting: Appeal, moderator: User, *, granted: bool, answer: str = "")
             raise ValidationError(_("This appeal is decided."), code="appeal_decided")
         if act.by_id == moderator.pk:
             raise ValidationError(_("Another moderator decides about your own acts."), code="own_act")
-        if act.person is not None:
-            roles.refuse_own_kind(moderator, act.person)
+        roles.refuse_own_kind(moderator, waiting.person)
         sides.refuse_own_act(moderator, act)
         waiting.decided, waiting.decided_by = timezone.now(), moderator
         waiting.granted, waiting.answer = granted, answer
         waiting.save(update_fields=["decided", "decided_by", "granted", "answer"])
         if granted and not act.is_undone:
-            acts.undo(act, moderator, answer)
-        elif not granted and act.person is not None:
-            letters.send(act.person, Letter.Kind.REFUSED, act=act, words=answer)
+            undoing.undo(act, moderator, answer)
+        elif not granted:
+            letters.send(waiting.person, Letter.Kind.REFUSED, act=act, words=answer)
     return waiting

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games.models import Case, Reason, What
+from games.models import FINAL, Case, Reason, What
 from games.models.moderation import MOST_WORDS
 from games.moderation.acts import ON_PEOPLE
 
@@ -83,6 +83,8 @@ class AtTheTableForm(forms.Form):
         assert isinstance(what, forms.ChoiceField)
         assert isinstance(person, forms.TypedChoiceField)
         what.choices = [(one.value, TO_DO[one]) for one in self.acts]
+        if What.END_GAME in self.acts:
+            what.help_text = str(FINAL[What.END_GAME])
         person.choices = [("", "–"), *((one.pk, one.name) for one in people)]
 
     def clean(self) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Letters to people: kept on the site, sent by mail to whoever has an address, read in their own language."""
 
+from collections.abc import Iterable
+
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts import letters as mail
 from accounts.models import User
-from games.models import Act, Letter, Report, What
+from games.models import Act, Game, Letter, Report, What
 
 # What an act means to the person it was done to. What is not here is told to nobody.
 SENTENCES: dict[str, str | Promise] = {
@@ -39,6 +41,26 @@ def send(
     return letter
 
 
+def send_to_table(game: Game, act: Act) -> None:
+    """Write to everybody who sits or sat at a table."""
+    for seat in game.seats.exclude(user=None).select_related("user"):
+        if seat.user:
+            send(seat.user, Letter.Kind.ACT, act=act)
+
+
+def send_to_others(people: Iterable[User], act: Act) -> None:
+    """Write to whom an act concerns besides the person it was done to."""
+    for person in people:
+        if person.pk != act.person_id:
+            send(person, Letter.Kind.ACT, act=act)
+
+
+def take_back(act: Act, words: str) -> None:
+    """Tell everybody who had a letter about an act that it is undone."""
+    for person in User.objects.filter(letters__act=act).distinct().order_by("pk"):
+        send(person, Letter.Kind.UNDONE, act=act, words=words)
+
+
 def sentences(letter: Letter) -> list[str | Promise]:
     """What it says, in the language of whoever reads."""
     said = [OTHERS[letter.kind]] if letter.kind in OTHERS else []
@@ -49,7 +71,7 @@ def sentences(letter: Letter) -> list[str | Promise]:
 
 def of(person: User) -> list[Letter]:
     """This person's letters, the latest first."""
-    return list(Letter.objects.filter(person=person).select_related("act").order_by("-at")[:100])
+    return list(Letter.objects.filter(person=person).select_related("act__undone_by").order_by("-at")[:100])
 
 
 def unread(person: User) -> int:

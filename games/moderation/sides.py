@@ -49,6 +49,11 @@ def refuse_own_act(by: User, act: Act) -> None:
     if act.game is not None:
         refuse_own_game(by, act.game)
     refuse_own_channel(by, act.before.get("channel", ""))
+    room = Room.objects.filter(code=act.room).first() if act.room else None
+    if room is not None:
+        refuse_own_room(by, room)
+    if any(seat["user"] == by.pk for seat in act.before.get("seats", []) if isinstance(seat, dict)):
+        raise ValidationError(_("You have a side in this room."), code="involved")
     if act.case is not None:
         if cases.is_involved(act.case, by):
             raise ValidationError(_("You have a side in this case."), code="involved")

@@ -10,7 +10,7 @@ them. So nobody waits in a circle, and what two people do at once happens one af
 from .owner import change, close, invite, show_out
 from .refusals import REFUSALS, RoomRefusal
 from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
-from .staff import close_room, hand_over, let_go, remove_person, stand_up_absent
+from .staff import close_room, hand_over, let_go, let_in, remove_person, reopen, seating, stand_up_absent
 from .starting import agree, open_matched, start_now
 from .state import AWAY, admission_of, is_away, last_game, note, plays_on, resting, result_of, running_game
 
@@ -31,14 +31,17 @@ __all__ = [
     "is_away",
     "last_game",
     "let_go",
+    "let_in",
     "note",
     "open_matched",
     "open_room",
     "plays_on",
     "remove_person",
+    "reopen",
     "resting",
     "result_of",
     "running_game",
+    "seating",
     "show_out",
     "sit",
     "sit_anywhere",

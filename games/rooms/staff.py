@@ -1,6 +1,8 @@
 """What happens to rooms from outside: by staff, by the sweep, or because somebody is gone from the site."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -8,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import news
-from games.models import Admission, Room, Waiting
+from games.models import Admission, Game, Room, RoomSeat, Waiting
 from games.rooms.holding import changed, end, stand_up
 from games.rooms.state import resting, running_game
 
@@ -36,6 +38,54 @@ def hand_over(room: Room, person: User) -> None:
         room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
         room.owner = person
         room.save(update_fields=["owner"])
+        changed(room)
+
+
+def seating(room: Room) -> list[dict[str, Any]]:
+    """Who sits where, for `reopen`."""
+    seats = room.seats.order_by("number").values("number", "user", "strength", "character", "live")
+    return [dict(seat) for seat in seats]
+
+
+def reopen(room: Room, seats: Sequence[Mapping[str, Any]]) -> bool:
+    """Open a closed room again for those of its people who sit at no other live table and may come; False where it is
+    open, or nobody of them is left."""
+    ids = [seat["user"] for seat in seats if seat["user"] is not None]
+    with transaction.atomic():
+        people = User.objects.select_for_update(no_key=True).filter(pk__in=ids, closed_at=None, deleted_at=None)
+        come = {one.pk for one in people.order_by("pk") if not one.is_suspended}
+        room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        if room.pace == Game.Pace.LIVE:
+            come -= set(RoomSeat.objects.filter(user__in=come, live=True).values_list("user", flat=True))
+        if room.closed is None or not come:
+            return False
+        again = [seat for seat in seats if seat["user"] is None or seat["user"] in come]
+        RoomSeat.objects.bulk_create(
+            RoomSeat(
+                room=room,
+                number=seat["number"],
+                user_id=seat["user"],
+                strength=seat["strength"],
+                character=seat["character"],
+                live=seat["live"],
+                agrees=seat["user"] is None,
+            )
+            for seat in again
+        )
+        if room.owner_id not in come:
+            room.owner_id = next(seat["user"] for seat in again if seat["user"] is not None)
+        room.closed, room.why_closed = None, ""
+        room.save(update_fields=["closed", "why_closed", "owner"])
+        changed(room)
+        return True
+
+
+def let_in(room: Room, person_id: int, invited: bool | None) -> None:
+    """Whoever was shown out may come again, as they might before."""
+    with transaction.atomic():
+        room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        shown_out = Admission.objects.filter(room=room, user=person_id)
+        shown_out.delete() if invited is None else shown_out.update(invited=invited)
         changed(room)
 
 

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import FOREVER, User
 from games import gauges
 from games.models import Act, Appeal, Case, Game, Message, Room, What
-from games.moderation import acts, appeals, cases, looking, roles
+from games.moderation import acts, appeals, cases, looking, roles, undoing
 from games.moderation.acts import Why
 from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, HideForm, RoomActForm
 
@@ -292,14 +292,23 @@ def _before(request: HttpRequest, rows: QuerySet[Act]) -> QuerySet[Act]:
 @require_POST
 @moderators_only
 def undo(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    found = get_object_or_404(Act.objects.select_related("person"), pk=pk)
+    found = get_object_or_404(Act.objects.select_related("person", "game"), pk=pk)
     try:
-        acts.undo(found, me, request.POST.get("words", "")[:1000])
+        undoing.undo(found, me, request.POST.get("words", "")[:1000])
     except ValidationError as refused:
         say_why(request, refused)
     else:
         messages.success(request, gettext("Undone, and written down."))
-    return redirect("games:moderated_person", found.person_id) if found.person_id else redirect("games:acts")
+    return redirect(_page_of(found))
+
+
+def _page_of(act: Act) -> str:
+    """Where moderators see what an act is about."""
+    if act.game is not None:
+        return reverse("games:moderated_game", args=[act.game.code])
+    if act.room:
+        return reverse("games:moderated_room", args=[act.room])
+    return reverse("games:moderated_person", args=[act.person_id]) if act.person_id else reverse("games:acts")
 
 
 @require_safe

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from games import chat
-from games.models import Act, Game, Message
+from games.models import Act, Game, Letter, Message
 from games.moderation import appeals, letters
 from games.moderation import reports as moderation_reports
 from games.moderation.forms import AppealForm, ReportForm
@@ -74,10 +74,9 @@ def letter_list(request: HttpRequest) -> HttpResponse:
     me = _whoever_reads(request)
     if me is None:
         return redirect_to_login(request.get_full_path())
-    rows = [
-        (letter, letters.sentences(letter), bool(letter.act and appeals.may_appeal(letter.act, me)))
-        for letter in letters.of(me)
-    ]
+    told = letters.of(me)
+    open_to_appeal = appeals.may_be_appealed(told, me)
+    rows = [(letter, letters.sentences(letter), letter.act_id in open_to_appeal) for letter in told]
     letters.mark_read(me)
     return render(request, "games/moderation/letters.html", {"rows": rows})
 
@@ -88,7 +87,7 @@ def appeal(request: HttpRequest, pk: int) -> HttpResponse:
     me = _whoever_reads(request)
     if me is None:
         return redirect_to_login(request.get_full_path())
-    act = get_object_or_404(Act, pk=pk, person=me)
+    act = get_object_or_404(Act, pk__in=Letter.objects.filter(person=me, act=pk).values("act"))
     form = AppealForm(request.POST or None)
     if form.is_valid():
         try:

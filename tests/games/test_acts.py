@@ -1,7 +1,9 @@
 """Acts: each changes what it says, writes its line, tells the person, can be undone by an act, and never vanishes."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -12,8 +14,8 @@ from django.utils import timezone, translation
 
 from accounts.models import EndedSession, User
 from games import chat, ladder, log, ranked, rooms, sweep
-from games.models import Act, Game, Ladder, Letter, Message, Rating, Reason, What
-from games.moderation import acts, letters, roles, sides
+from games.models import FINAL, Act, Case, Game, Ladder, Letter, Message, Rating, Reason, What
+from games.moderation import acts, cases, letters, roles, sides, undoing
 from games.moderation.acts import Why
 from midnight.celery import app
 from tests.games.finished import finished
@@ -84,7 +86,7 @@ def test_a_hidden_message_is_hidden_and_its_words_stand_in_the_log(juve: User, m
     message.refresh_from_db()
     assert message.hidden
     assert act.before["said"] == "You fool"
-    acts.undo(act, juve)
+    undoing.undo(act, juve)
     message.refresh_from_db()
     assert not message.hidden
 
@@ -127,27 +129,61 @@ def test_what_is_undone_is_as_before_and_the_log_has_both(juve: User, max_: User
     ]
     for act in done:
         max_.refresh_from_db()
-        acts.undo(Act.objects.get(pk=act.pk), juve)
+        undoing.undo(Act.objects.get(pk=act.pk), juve)
     max_.refresh_from_db()
     assert (max_.name, max_.is_muted, max_.is_barred, max_.is_suspended) == ("Max", False, False, False)
     assert Act.objects.filter(what=What.UNDO).count() == 5
-    assert refused(lambda: acts.undo(done[1], juve)) == "undone_already"
+    assert refused(lambda: undoing.undo(done[1], juve)) == "undone_already"
 
 
 def test_undoing_one_of_two_leaves_the_other(juve: User, max_: User) -> None:
     short, long = timezone.now() + timedelta(hours=1), timezone.now() + timedelta(days=9)
     first = acts.mute(juve, max_, short, WHY)
     second = acts.mute(juve, max_, long, WHY)
-    acts.undo(second, juve)
+    undoing.undo(second, juve)
     max_.refresh_from_db()
     assert max_.muted_until == short
-    acts.undo(first, juve)
+    undoing.undo(first, juve)
     max_.refresh_from_db()
     assert not max_.is_muted
 
 
+def test_every_act_has_an_undo_or_says_why_not() -> None:
+    assert set(undoing.UNDO) == set(What) - set(FINAL)
+
+
+def test_the_table_of_acts_has_a_line_for_each_and_says_which_are_final() -> None:
+    page = (Path(undoing.__file__).parent / "ACTS.md").read_text()
+    lines = dict(re.findall(r"^\| (\w+) \|.*\| (.*) \|$", page, re.M))
+    del lines["act"]
+    assert set(lines) == set(What)
+    assert {what for what, undo in lines.items() if undo.startswith("**none**")} == set(FINAL)
+
+
+def test_what_cannot_be_undone_is_said_before_and_after(juve: User, max_: User) -> None:
+    game, page = game_of(max_, somebody("Irma Vep")), client_of(juve)
+    address = f"/moderation/games/{game.code}/"
+    assert "over for good" in page.get(address).content.decode()
+    act = acts.end_game(juve, game, WHY)
+    assert "over for good" in page.get("/moderation/acts/").content.decode()
+    assert f"/moderation/acts/{act.pk}/undo/" not in page.get(address).content.decode()
+    assert refused(lambda: undoing.undo(act, juve)) == "cannot_undo"
+
+
+def test_a_decision_is_undone_and_the_case_waits_again(juve: User, max_: User) -> None:
+    case = claimed(max_, juve, somebody("Irma Vep"))
+    act = cases.decide(case, juve, Case.Outcome.ABUSIVE)
+    undoing.undo(act, juve)
+    case.refresh_from_db()
+    assert (case.decided, case.outcome, case.claimed_by) == (None, "", None)
+    assert [report.verdict for report in case.reports.all()] == [""]
+    again = cases.decide(cases.claim(case, juve), juve, Case.Outcome.UNFOUNDED)
+    reported(somebody("Fandor"), max_)
+    assert refused(lambda: undoing.undo(again, juve)) == "new_case"
+
+
 def test_an_undoing_is_not_undone(juve: User, max_: User) -> None:
-    assert refused(lambda: acts.undo(acts.undo(acts.warn(juve, max_, WHY), juve), juve)) == "cannot_undo"
+    assert refused(lambda: undoing.undo(undoing.undo(acts.warn(juve, max_, WHY), juve), juve)) == "cannot_undo"
 
 
 # The log --------------------------------------------------------------------------------------------------------------
@@ -277,7 +313,7 @@ def test_nobody_undoes_a_void_or_watches_unseen_at_a_table_where_they_sat(juve: 
     lupin = moderator("Lupin")
     game = finished("fr-3-ranked", [max_, juve, somebody("Irma Vep")])
     act = acts.void_game(lupin, game, WHY)
-    assert refused(lambda: acts.undo(act, juve)) == "involved"
+    assert refused(lambda: undoing.undo(act, juve)) == "involved"
     assert not Act.objects.filter(what=What.UNDO).exists()
     assert refused(lambda: acts.watch(juve, game_of(juve, max_), WHY)) == "involved"
 
@@ -289,7 +325,7 @@ def test_nobody_acts_without_a_case_on_whom_they_play_or_played_lately(juve: Use
     tomorrow = timezone.now() + timedelta(days=1)
     assert refused(lambda: acts.mute(juve, max_, tomorrow, WHY)) == "involved"
     done = acts.warn(moderator("Lupin"), max_, WHY)
-    assert refused(lambda: acts.undo(done, juve)) == "involved"
+    assert refused(lambda: undoing.undo(done, juve)) == "involved"
     answer = client_of(juve).post(f"/moderation/people/{max_.pk}/", {"what": "warn", "hours": "1", "reason": "insult"})
     assert (answer.status_code, Act.objects.count()) == (422, 1)
     Game.objects.filter(pk=game.pk).update(ended=timezone.now() - sides.LATELY)
@@ -313,7 +349,7 @@ def test_nobody_hides_what_was_said_at_their_own_table_or_in_their_own_room(juve
         message = Message.objects.create(channel=channel, audience="players", author=max_, words="You fool")
         assert refused(lambda message=message: acts.hide(juve, message, WHY)) == "involved"  # type: ignore[misc]
         act = acts.hide(moderator(f"Lupin {message.pk}"), message, WHY)
-        assert refused(lambda act=act: acts.undo(act, juve)) == "involved"  # type: ignore[misc]
+        assert refused(lambda act=act: undoing.undo(act, juve)) == "involved"  # type: ignore[misc]
 
 
 @committing
@@ -333,7 +369,7 @@ def test_a_ranked_game_is_taken_out_of_the_ratings_and_counts_again_when_that_is
     assert ratings() <= {"1500.00"}
     assert refused(lambda: acts.void_game(juve, game, WHY)) == "not_rated"
     assert Letter.objects.filter(act=act).count() == 3
-    acts.undo(Act.objects.get(pk=act.pk), juve)
+    undoing.undo(Act.objects.get(pk=act.pk), juve)
     assert ratings() == rated
     assert Letter.objects.filter(kind="undone").count() == 3
 
@@ -346,7 +382,7 @@ def test_what_was_left_unfinished_is_forgiven_and_held_against_again(juve: User,
     assert ranked.pause_of(max_.pk)
     act = acts.forgive(juve, max_, WHY)
     assert ranked.pause_of(max_.pk) is None
-    acts.undo(act, juve)
+    undoing.undo(act, juve)
     assert ranked.pause_of(max_.pk)
 
 
@@ -372,6 +408,66 @@ def test_somebody_is_shown_out_of_a_room_or_made_its_owner(juve: User, max_: Use
     assert [seat.user for seat in room.seats.all()] == [irma]
     for doing in (acts.hand_over, acts.remove_from_room):
         assert refused(lambda doing=doing: doing(juve, room, max_, WHY)) == "not_in_room"  # type: ignore[misc]
+
+
+def test_a_closed_room_is_opened_again_for_who_sits_nowhere_else(juve: User, max_: User) -> None:
+    room, irma = rooms.open_room(max_, size=3), somebody("Irma Vep")
+    rooms.sit(room, irma)
+    rooms.add_bot(room, max_, "burglar")
+    act = acts.close_room(juve, room, WHY)
+    assert {letter.person for letter in Letter.objects.filter(act=act)} == {max_, irma}
+    rooms.open_room(max_)
+    undoing.undo(act, juve)
+    room.refresh_from_db()
+    assert (room.closed, room.owner) == (None, irma)
+    assert [seat.user for seat in room.seats.order_by("number")] == [irma, None]
+    assert {letter.person for letter in Letter.objects.filter(kind="undone")} == {max_, irma}
+
+
+def test_a_closed_room_stays_closed_when_everybody_is_elsewhere(juve: User, max_: User) -> None:
+    room = rooms.open_room(max_)
+    act = acts.close_room(juve, room, WHY)
+    rooms.open_room(max_)
+    assert refused(lambda: undoing.undo(act, juve)) == "all_elsewhere"
+    assert not Act.objects.filter(what=What.UNDO).exists()
+
+
+def test_a_room_is_handed_back_and_who_was_shown_out_may_come_again(juve: User, max_: User) -> None:
+    room, irma = rooms.open_room(max_, size=3), somebody("Irma Vep")
+    rooms.sit(room, irma)
+    given = acts.hand_over(juve, room, irma, WHY)
+    assert {letter.person for letter in Letter.objects.filter(act=given)} == {max_, irma}
+    undoing.undo(given, juve)
+    room.refresh_from_db()
+    assert room.owner == max_
+    shown_out = acts.remove_from_room(juve, room, irma, WHY)
+    with pytest.raises(rooms.RoomRefusal):
+        rooms.sit(room, irma)
+    undoing.undo(shown_out, juve)
+    assert rooms.sit(room, irma)
+    again = acts.hand_over(juve, room, irma, WHY)
+    rooms.stand(room, max_)
+    assert refused(lambda: undoing.undo(again, juve)) == "not_in_room"
+
+
+def test_nobody_undoes_what_was_done_to_a_room_where_they_sat(juve: User, max_: User) -> None:
+    lupin, room = moderator("Lupin"), rooms.open_room(max_, size=3)
+    rooms.sit(room, lupin)
+    act = acts.close_room(juve, room, WHY)
+    assert refused(lambda: undoing.undo(act, lupin)) == "involved"
+
+
+def test_a_removal_from_a_game_is_held_against_nobody_once_it_is_undone(juve: User, max_: User) -> None:
+    game = game_of(somebody("Irma Vep"), max_, somebody("Fandor"))
+    sweep.wake(game.pk)
+    act = acts.remove_from_game(juve, game, max_, WHY)
+    address = f"/moderation/games/{game.code}/"
+    page = client_of(moderator("Lupin"))
+    assert f"/moderation/acts/{act.pk}/undo/" in page.get(address).content.decode()
+    answer = page.post(f"/moderation/acts/{act.pk}/undo/", {"words": "He was ill."})
+    assert answer.headers["Location"] == address
+    assert game.seats.get(user=max_).forgiven
+    assert Letter.objects.filter(person=max_, kind="undone", words="He was ill.").exists()
 
 
 def test_nobody_acts_on_a_room_they_sit_in(juve: User) -> None:

@@ -8,10 +8,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import chat
+from games import chat, rooms, sweep
 from games.models import Act, Appeal, Letter, Message, Reason
 from games.moderation import acts, appeals, roles
 from games.moderation.acts import Why
+from tests.games.finished import finished
 from tests.games.night_watch import client_of, game_of, moderator, somebody
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,51 @@ def test_one_appeals_once_and_only_for_oneself(juve: User, max_: User) -> None:
     appeals.appeal(act, max_, "Please.")
     with pytest.raises(ValidationError):
         appeals.appeal(Act.objects.get(pk=act.pk), max_, "Please!")
+
+
+def test_everybody_at_the_table_of_a_voided_game_may_appeal_and_one_grant_answers_all(juve: User, max_: User) -> None:
+    irma, fandor, lupin = somebody("Irma Vep"), somebody("Fandor"), moderator("Lupin")
+    game = finished("fr-3-ranked", [max_, irma, fandor])
+    act = acts.void_game(juve, game, WHY)
+    assert f"/letters/{act.pk}/appeal/" in client_of(irma).get("/letters/").content.decode()
+    hers, his = appeals.appeal(act, irma, "Nobody cheated."), appeals.appeal(act, max_, "I won.")
+    appeals.decide(hers, lupin, granted=True, answer="True.")
+    game.refresh_from_db()
+    assert game.voided is None
+    assert {letter.person for letter in Letter.objects.filter(kind="undone", words="True.")} == {max_, irma, fandor}
+    his.refresh_from_db()
+    assert (his.granted, his.decided_by) == (True, lupin)
+    assert not appeals.may_appeal(Act.objects.get(pk=act.pk), fandor)
+
+
+def test_a_refusal_answers_only_whoever_asked(juve: User, max_: User) -> None:
+    irma = somebody("Irma Vep")
+    act = acts.void_game(juve, finished("fr-3-ranked", [max_, irma, somebody("Fandor")]), WHY)
+    appeals.decide(appeals.appeal(act, irma, "Please."), moderator("Lupin"), granted=False, answer="No.")
+    assert {letter.person for letter in Letter.objects.filter(kind="refused")} == {irma}
+    assert appeals.may_appeal(act, max_)
+    assert not appeals.may_appeal(act, irma)
+
+
+def test_who_was_taken_out_of_a_game_or_lost_a_room_appeals(juve: User, max_: User) -> None:
+    irma, lupin = somebody("Irma Vep"), moderator("Lupin")
+    game = game_of(irma, max_, somebody("Fandor"))
+    sweep.wake(game.pk)
+    removed = acts.remove_from_game(juve, game, max_, WHY)
+    appeals.decide(appeals.appeal(removed, max_, "I was ill."), lupin, granted=True)
+    assert game.seats.get(user=max_).forgiven
+    room = rooms.open_room(irma, size=3)
+    closed = acts.close_room(juve, room, WHY)
+    appeals.decide(appeals.appeal(closed, irma, "We only talked."), lupin, granted=True)
+    room.refresh_from_db()
+    assert room.closed is None
+
+
+def test_nobody_appeals_what_cannot_be_undone_or_did_them_good(juve: User, max_: User) -> None:
+    ended = acts.end_game(juve, game_of(max_, somebody("Irma Vep")), WHY)
+    forgiven = acts.forgive(juve, max_, WHY)
+    for act in (ended, forgiven):
+        assert not appeals.may_appeal(act, max_)
 
 
 def test_an_appeal_goes_through_the_pages(juve: User, max_: User) -> None:
