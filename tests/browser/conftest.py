@@ -16,7 +16,7 @@ from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.test import Client
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from accounts.models import User
 from tests.browser.site import Site, running_site
@@ -34,6 +34,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# How long a page may take for anything: it is right or it is not, and a busy machine changes nothing of that.
+PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 OpenPage = Callable[..., Awaitable[Page]]
 
 
@@ -92,7 +95,7 @@ async def open_page(chromium: Browser, site: Site, watch: Watch, transactional_d
     async def new_page(*, person: User | None = None, **options: Any) -> Page:
         context = await chromium.new_context(base_url=site.url, **{"locale": "en-GB", **options})
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         await watch.over(context)
         if person:
             session = await sync_to_async(session_of)(person)

@@ -93,7 +93,7 @@ async def _trade_once(page: Page) -> bool:
 
 async def answered(page: Page, act: Awaitable[bool]) -> bool:
     """Do what posts a form; True when its answer has come, False where nothing was posted."""
-    answer = asyncio.ensure_future(page.wait_for_event("requestfinished", is_posted, timeout=10_000))
+    answer = asyncio.ensure_future(page.wait_for_event("requestfinished", is_posted))
     if await act:
         await answer
         return True

@@ -37,8 +37,10 @@ def trading(state: State) -> bool:
 
 
 def waiting(state: State) -> bool:
-    """Somebody else's turn, while seat 0 could pay for something and place something."""
-    return state.in_turn() not in (0, None) and any(trades(state, 0)) and bool(placements(state.players[0]))
+    """Somebody else's turn, while seat 0 could place something, and has a leather bag."""
+    one = state.players[0]
+    bag = any(state.tiles[tile].loot == "bag" for tile in one.board)
+    return state.in_turn() not in (0, None) and bag and bool(placements(one))
 
 
 def over(state: State) -> bool:

@@ -63,7 +63,9 @@ async def test_from_a_guests_first_click_to_the_last_farewell(page: Page, tmp_pa
     await page.get_by_role("link", name="Passkeys and codes").click()
     await page.get_by_role("link", name="Set up an app").click()
     # A guest never signed in, so this is the first time that a password is asked for.
-    if await page.get_by_role("heading", name="Is it you?").is_visible():
+    asked = page.get_by_role("heading", name="Is it you?")
+    await expect(asked.or_(page.locator("code.secret"))).to_be_visible()
+    if await asked.is_visible():
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Go on").click()
     secret = await page.locator("code.secret").inner_text()
@@ -214,10 +216,12 @@ async def test_pages_between_stand_without_a_barrier(page: Page) -> None:
     """What one passes on the way: errors, a guest's pages, a code that is asked for, a duty."""
     await look_over(page, "/account/sign-up/", "sign-up")
     await page.get_by_role("main").get_by_role("button", name="Sign up").click()
+    await expect(page.get_by_role("alert").first).to_be_visible()
     await assert_no_barriers(page)
     await shot(page, "people-sign-up-errors")
 
     await page.get_by_role("button", name="Play as a guest").click()
+    await expect(page.get_by_role("banner")).to_contain_text("Guest ")
     await look_over(page, "/account/", "guest")
     await look_over(page, "/account/claim/", "claim")
     await look_over(page, "/account/sign-in/", "leave-guest")
@@ -229,6 +233,7 @@ async def test_pages_between_stand_without_a_barrier(page: Page) -> None:
     secret = await page.locator("code.secret").inner_text()
     await page.get_by_label("Code from the app").fill(await code_of(secret))
     await page.get_by_role("button", name="Use this app").click()
+    await expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     await look_over(page, "/account/security/codes/", "codes")
     await look_over(page, "/account/security/app/remove/", "app-remove")
     await look_over(page, "/account/security/", "security-app")
