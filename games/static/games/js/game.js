@@ -183,12 +183,12 @@ watchExchange(() => {
 /** The proof is a module of its own, fetched by whoever asks for it. */
 async function prove() {
   const list = find("checked");
-  if (!crypto.subtle) {
-    list.replaceChildren(make("li", "", say("proof-none")));
-    return;
-  }
+  const nothing = (why) => list.replaceChildren(make("li", "", say(why)));
+  if (!crypto.subtle) return nothing("proof-none");
+  const answer = await fetch(game.dataset.record).catch(() => null);
+  if (!answer?.ok) return nothing("proof-no-record");
   const { check } = await import("./proof.js");
-  const found = await check(picture.sight, picture.edition, line.nonce);
+  const found = await check(picture.sight, await answer.json(), picture.edition, line);
   list.replaceChildren(
     ...found.map(([name, holds]) => {
       const what = say(`proof-${name}`);

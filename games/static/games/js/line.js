@@ -27,7 +27,7 @@ export class Line {
   /** `after()` is the last event one has; `told(message)` takes what comes; `changed(state, notice)` the line's state. */
   constructor(path, code, { after, told, changed }) {
     this.address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
-    this.store = `nonce-${code}`;
+    this.code = code;
     Object.assign(this, { after, told, changed });
     addEventListener("online", () => this.#isDown && this.open());
     document.addEventListener("visibilitychange", () => !document.hidden && this.#isDown && this.open());
@@ -87,7 +87,7 @@ export class Line {
     this.told(message);
   }
 
-  #welcome({ at, you, head }) {
+  #welcome({ at, you, head, commitment }) {
     if (!this.#joined) {
       this.#joined = true;
       this.#rest();
@@ -98,19 +98,25 @@ export class Line {
       this.#beat();
       for (const command of this.#unanswered.values()) this.#send(command);
     }
+    if (head === 0) sessionStorage[`commitment-${this.code}`] ??= commitment;
     if (head === 0 && you !== null) this.#send({ do: "nonce", nonce: this.#give() });
   }
 
   /** This page's share of the game's chance: found again in the record, so it outlives a reload. */
   #give() {
     const nonce = this.nonce ?? hex(random(16));
-    sessionStorage.setItem(this.store, nonce);
+    sessionStorage.setItem(`nonce-${this.code}`, nonce);
     return nonce;
   }
 
   /** What this browser gave, null if it gave nothing. */
   get nonce() {
-    return sessionStorage.getItem(this.store);
+    return sessionStorage.getItem(`nonce-${this.code}`);
+  }
+
+  /** What this browser was shown before the first move, null if it came later. */
+  get commitment() {
+    return sessionStorage.getItem(`commitment-${this.code}`);
   }
 
   #beat() {
