@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import transaction
 
-from games import log, opening, packing, rules, servers, steps
+from games import careers, log, opening, packing, rules, servers, steps
 from games.figures import figures_of
 from games.models import Figures, Game, Record, Seat
 from games.opening import Opened
@@ -81,6 +81,7 @@ def archive(game_id: int) -> bool:
             return False
         Figures.objects.filter(seat__game=game_id).delete()
         Figures.objects.bulk_create(figures)
+        careers.add_figures(game_id)
     return True
 
 

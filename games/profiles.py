@@ -1,29 +1,31 @@
 """What a player's page shows: all of it from columns and from the ledger, in a fixed number of questions.
 
-Who has played thousands of games waits no longer than others: what is counted is the latest games, and the page says
-so. Where somebody stands comes from their row on the ladder, which has counted every game.
+Who has played thousands of games waits no longer than others: what is counted over all of them was counted as they
+ended (`careers.py`), and a chart shows the latest ones and says so.
 """
 
-from collections import Counter
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
+from django.db.models import Q, QuerySet
 from django.utils import formats
 
 from accounts.models import User
 from games import charts, history
 from games.charts import Chart
 from games.ladder import boards, ledger
-from games.models import Game, RatingEvent, Seat
+from games.models import Career, Figures, Game, Opponent, RatingEvent, Seat
 from games.rating import Standing
 
-# So many of the latest games are counted.
+# The speed of the hand is shown in so many of the latest games, a rating after so many.
 LATEST = 200
 RATED_GAMES = 100
 BEST_WINS = 5
 OPPONENTS = 10
+OPPONENTS_A_PAGE = 50
 RECENT_GAMES = 5
 MINUTE_MS = 60_000
 
@@ -53,7 +55,7 @@ class LadderLine:
 
 @dataclass(frozen=True, slots=True)
 class BestWin:
-    """A rated game that was won against somebody who stood high."""
+    """A rated game that was won, and who stood highest of those who lost it."""
 
     game: Game
     opponent: User
@@ -61,44 +63,22 @@ class BestWin:
 
 
 @dataclass(frozen=True, slots=True)
-class Opponent:
-    """How often two people met, and who was ahead."""
-
-    user: User
-    games: int
-    ahead: int
-    behind: int
-
-
-@dataclass(frozen=True, slots=True)
 class Searches:
-    """How fast the hand was in the games that are counted, in tiles stashed a minute, and what it went for."""
+    """How fast the hand was in the latest games, in tiles stashed a minute; `only` where there were more of them."""
 
     chart: Chart | None
     speeds: Sequence[tuple[datetime, float]]
-    plan: str
-    plan_games: int
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The games with a result among those that are counted."""
-
-    games: int
-    won: int
-    most_points: int | None
-    completed: int
-    uniques: int
+    only: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    # How many games are counted, where there are more than that.
-    only: int | None
+    career: Career
+    plan: str
     ladders: Sequence[LadderLine]
-    totals: Totals
     best_wins: Sequence[BestWin]
     opponents: Sequence[Opponent]
+    more_opponents: bool
     searches: Searches
     recent: history.Page
     # How often this person stayed, left, was missing, was removed: for their own eyes only.
@@ -109,110 +89,114 @@ class Profile:
 class Played:
     """One seat that the player has had; the figures are None until the game is archived."""
 
-    game: int
     ended: datetime
-    place: int | None
-    points: int | None
-    conduct: str
-    plan: str | None
     stashes: int | None
     searched_ms: int | None
-    completed: int | None
-    uniques: int | None
 
 
-PLAYED = ("game", "ended", "place", "points", "conduct")
 SHOWN = ("at", "before", "delta", "after", "game__code", "game__listed")
-COUNTED = ("plan", "stashes", "searched_ms", "completed", "uniques")
 
 
 def profile(player: User, viewer: int | None) -> Profile:
     """The page of this player for whoever asks."""
     in_force = {pace: ledger.spans(pace) for pace in Game.Pace.values}
+    career = Career.objects.filter(pk=player.pk).first() or Career()
     played = _played(player)
     asked: dict[str, Any] = {"player": player}
     only = LATEST if len(played) > LATEST else None
     if only:
         # Nobody looks through thousands of games that are not listed for the few that are.
         asked["since"] = played.pop().ended.date()
+    opponents = list(_opponents(player)[: OPPONENTS + 1])
     return Profile(
-        only=only,
+        career=career,
+        plan=_favourite_plan(career),
         ladders=_ladders(player, in_force),
-        totals=_totals(played),
-        best_wins=_best_wins(player, played, in_force),
-        opponents=_opponents(player, played),
-        searches=_searches(played),
+        best_wins=_best_wins(player, in_force),
+        opponents=opponents[:OPPONENTS],
+        more_opponents=len(opponents) > OPPONENTS,
+        searches=_searches(played, only),
         recent=history.page(asked, viewer=viewer, size=RECENT_GAMES),
-        conduct=_conduct(played) if player.pk == viewer else (),
+        conduct=[(str(kind.label), getattr(career, kind)) for kind in Seat.Conduct] if player.pk == viewer else (),
     )
 
 
 def _played(player: User) -> list[Played]:
-    """The latest games, the last one first, and one more than are counted where there are more."""
+    """The latest games, the last one first, and one more than are shown where there are more."""
     seats = Seat.objects.filter(user=player, ended__isnull=False).order_by("-ended", "-game_id")
-    rows = seats.values_list(*PLAYED, *(f"figures__{name}" for name in COUNTED))
-    return [Played(*row) for row in rows[: LATEST + 1]]
+    rows = seats.values_list("ended", "figures__stashes", "figures__searched_ms")
+    return [Played(ended, *figures) for ended, *figures in rows[: LATEST + 1] if ended]
+
+
+def _favourite_plan(career: Career) -> str:
+    best = max(Figures.Plan.values, key=lambda plan: getattr(career, plan))
+    return best if getattr(career, best) else ""
 
 
 def _ladders(player: User, in_force: dict[str, list[ledger.Span]]) -> list[LadderLine]:
     kept = {row.pace: Standing(row.rating, row.games) for row in boards.in_force().filter(user=player).order_by("pace")}
     lines = []
     for pace in Game.Pace:
-        # The pace is said once more, or SQLite would walk along each generation instead of along the player's games.
-        latest = RatingEvent.objects.filter(ledger.in_force(pace, in_force[pace]), player=player, pace=pace)
-        shown = latest.select_related("game").only(*SHOWN).order_by("-finish_seq")
+        shown = _lines(player, pace, in_force).select_related("game").only(*SHOWN).order_by("-finish_seq")
         events = list(shown[:RATED_GAMES])
         lines.append(LadderLine(pace, kept.get(pace, Standing()), events[::-1]))
     return lines
 
 
-def _totals(played: Sequence[Played]) -> Totals:
-    placed = [one for one in played if one.place is not None]
-    return Totals(
-        games=len(placed),
-        won=sum(one.place == 1 for one in placed),
-        most_points=max((one.points for one in placed if one.points is not None), default=None),
-        completed=sum(one.completed or 0 for one in placed),
-        # Figures count points; a unique piece is three of them (R6.1).
-        uniques=sum(one.uniques or 0 for one in placed) // 3,
-    )
+def _lines(player: User, pace: str, in_force: dict[str, list[ledger.Span]]) -> QuerySet[RatingEvent]:
+    """The lines of the ledger that count for this player."""
+    # The pace is said once more, or SQLite would walk along each generation instead of along the player's games.
+    return RatingEvent.objects.filter(ledger.in_force(pace, in_force[pace]), player=player, pace=pace)
 
 
-def _best_wins(player: User, played: Sequence[Played], in_force: dict[str, list[ledger.Span]]) -> list[BestWin]:
-    won = [one.game for one in played if one.place == 1]
-    beaten = RatingEvent.objects.filter(game__in=won, game__listed=True, game__rated=Game.Rated.RATED).exclude(
-        player=player
-    )
-    lines = beaten.order_by("-before", "-finish_seq").values_list("pk", "pace", "generation", "finish_seq")
-    # Asked for the lines in force, SQLite would look through the whole ladder; those of few games are soon told apart.
-    held = [
-        pk
-        for pk, pace, generation, seq in lines
-        if any(span.generation == generation and span.holds(seq) for span in in_force[pace])
-    ]
-    best = RatingEvent.objects.select_related("game", "player").in_bulk(held[:BEST_WINS])
-    wins = [best[pk] for pk in held[:BEST_WINS]]
-    return [BestWin(event.game, event.player, Standing(event.before, event.games_before)) for event in wins]
+def _best_wins(player: User, in_force: dict[str, list[ledger.Span]]) -> list[BestWin]:
+    won: list[RatingEvent] = []
+    for pace in Game.Pace.values:
+        won += (
+            _lines(player, pace, in_force).filter(beaten__isnull=False).order_by("-beaten", "-finish_seq")[:BEST_WINS]
+        )
+    won.sort(key=lambda line: (line.beaten, line.at), reverse=True)
+    games = {line.game_id: line for line in won[:BEST_WINS]}
+    found = {}
+    for line in RatingEvent.objects.filter(game__in=games).exclude(player=player).select_related("game", "player"):
+        own = games[line.game_id]
+        if (line.generation, line.before) == (own.generation, own.beaten) and line.game.listed:
+            found[line.game_id] = BestWin(line.game, line.player, Standing(line.before, line.games_before))
+    return [found[game] for game in games if game in found]
 
 
-def _opponents(player: User, played: Sequence[Played]) -> list[Opponent]:
-    places = {one.game: one.place for one in played if one.place is not None}
-    others = Seat.objects.filter(game__in=list(places), user__isnull=False).exclude(user=player)
-    games, ahead, behind = Counter[int](), Counter[int](), Counter[int]()
-    for user_id, game_id, place in others.values_list("user", "game", "place"):
-        if place is None:
-            continue
-        games[user_id] += 1
-        ahead[user_id] += places[game_id] < place
-        behind[user_id] += places[game_id] > place
-    met = sorted(games, key=lambda user_id: (-games[user_id], user_id))[:OPPONENTS]
-    users = User.objects.in_bulk(met)
-    return [Opponent(users[user_id], games[user_id], ahead[user_id], behind[user_id]) for user_id in met]
+def _opponents(player: User) -> QuerySet[Opponent]:
+    """Everybody whom this player has met, whom most often first."""
+    return Opponent.objects.filter(user=player).select_related("opponent").order_by("-games", "opponent_id")
 
 
-def _searches(played: Sequence[Played]) -> Searches:
-    plans = Counter(one.plan for one in played if one.plan)
-    plan, games = min(plans.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A place in a list of opponents: after the one who was met so often and has this id."""
+
+    games: int
+    opponent_id: int
+
+    def __str__(self) -> str:
+        return f"{self.games}~{self.opponent_id}"
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        found = re.fullmatch(r"(\d{1,9})~(\d{1,18})", text, re.ASCII)
+        return cls(int(found[1]), int(found[2])) if found else None
+
+
+def opponents(player: User, after: Met | None) -> tuple[list[Opponent], Met | None]:
+    """A page of everybody whom this player has met, and where the next one begins."""
+    found = _opponents(player)
+    if after:
+        found = found.filter(Q(games__lt=after.games) | Q(opponent__gt=after.opponent_id), games__lte=after.games)
+    rows = list(found[: OPPONENTS_A_PAGE + 1])
+    rows, more = rows[:OPPONENTS_A_PAGE], len(rows) > OPPONENTS_A_PAGE
+    return rows, Met(rows[-1].games, rows[-1].opponent_id) if more else None
+
+
+def _searches(played: Sequence[Played], only: int | None) -> Searches:
     speeds = [
         (one.ended, round(one.stashes * MINUTE_MS / one.searched_ms, 1))
         for one in reversed(played)
@@ -221,12 +205,7 @@ def _searches(played: Sequence[Played]) -> Searches:
     chart = None
     if len(speeds) > 1:
         chart = charts.curve([_day(ended) for ended, _ in speeds], [speed for _, speed in speeds], around=5)
-    return Searches(chart, speeds, plan, games)
-
-
-def _conduct(played: Sequence[Played]) -> list[tuple[str, int]]:
-    counted = Counter(one.conduct for one in played)
-    return [(str(conduct.label), counted[conduct]) for conduct in Seat.Conduct]
+    return Searches(chart, speeds, only)
 
 
 def _day(moment: datetime) -> str:

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from games import archive, chat, dumps, gauges, ladder, pace, quick, stale, sweep
+from games import archive, careers, chat, dumps, gauges, ladder, pace, quick, stale, sweep
 
 
 @shared_task
@@ -16,6 +16,18 @@ def wake_overdue() -> None:
 def archive_finished() -> None:
     """Every minute: games that ended some minutes ago become records."""
     archive.archive_finished()
+
+
+@shared_task
+def count_finished() -> None:
+    """Every few seconds: games that ended become part of their players' careers."""
+    careers.count_finished()
+
+
+@shared_task
+def recount_careers() -> None:
+    """Every night: the proof of the careers."""
+    careers.prove()
 
 
 @shared_task

@@ -45,6 +45,7 @@ urlpatterns = [
     path("games/<slug:code>/rating/", ladders.explained, name="rating"),
     path("ladders/", ladders.ladders, name="ladders"),
     path("people/<str:name>/", profiles.person, name="person"),
+    path("people/<str:name>/opponents/", profiles.opponents, name="opponents"),
     path("history/", history.games, name="history"),
     path("data/", history.data, name="data"),
     path("data/<str:name>", api.dump, name="dump"),

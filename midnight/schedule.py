@@ -14,6 +14,8 @@ BEAT: dict[str, dict[str, Any]] = {
     },
     "games-wake-overdue": {"task": "games.tasks.wake_overdue", "schedule": 2, "options": {"expires": 2}},
     "games-archive": {"task": "games.tasks.archive_finished", "schedule": 60, "options": {"expires": 60}},
+    "games-count": {"task": "games.tasks.count_finished", "schedule": 5, "options": {"expires": 5}},
+    "games-recount-careers": {"task": "games.tasks.recount_careers", "schedule": crontab(hour=4, minute=50)},
     "games-forget-talk": {"task": "games.tasks.forget_talk", "schedule": 24 * 60 * 60},
     "games-figures": {"task": "games.tasks.take_figures", "schedule": 5, "options": {"expires": 5}},
     "games-dump": {"task": "games.tasks.dump_records", "schedule": 6 * 60 * 60},

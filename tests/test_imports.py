@@ -38,6 +38,7 @@ LEVELS: list[list[str]] = [
     ["games.rooms"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
     ["games.sweep", "games.gauges", "games.troubles", "games.archive", "games.intervention"],
+    ["games.careers"],
     ["games.steps"],
     ["games.frames"],
     ["games.ranked"],

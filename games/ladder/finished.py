@@ -31,6 +31,7 @@ class Finished:
     ended: datetime
     outcome: Game.Rated
     voided: bool
+    listed: bool
     players: tuple[tuple[int, int], ...]
 
     @property
@@ -43,13 +44,14 @@ def finished(pace: str, after: int, *, up_to: int | None = None, most: int = 1) 
     games = Game.objects.filter(pace=pace, finish_seq__gt=after).order_by("finish_seq")
     if up_to is not None:
         games = games.filter(finish_seq__lte=up_to)
-    rows = list(games.values_list("id", "finish_seq", "ended", "reason", "rounds", "lost_ms", "voided", "rated")[:most])
+    columns = ("id", "finish_seq", "ended", "reason", "rounds", "lost_ms", "voided", "listed", "rated")
+    rows = list(games.values_list(*columns)[:most])
     seats: defaultdict[int, list[Sat]] = defaultdict(list)
     sat = Seat.objects.filter(game__in=[row[0] for row in rows]).order_by("number")
     for game_id, kind, user_id, is_guest, place in sat.values_list("game", "kind", "user", "user__is_guest", "place"):
         seats[game_id].append(Sat(kind, user_id, is_guest, place))
     found = []
-    for game_id, seq, ended, reason, rounds, lost_ms, voided, rated in rows:
+    for game_id, seq, ended, reason, rounds, lost_ms, voided, listed, rated in rows:
         if ended is None or seq is None:
             raise ValueError(f"game {game_id} has a number and no end")
         outcome = _outcome(pace, reason, rounds, lost_ms, seats[game_id])
@@ -57,7 +59,7 @@ def finished(pace: str, after: int, *, up_to: int | None = None, most: int = 1) 
             # Whoever was a guest then may have an account by now: what was decided stands.
             outcome = Rated.COMPANY
         players = sorted((seat.user_id, seat.place) for seat in seats[game_id] if seat.user_id and seat.place)
-        found.append(Finished(game_id, seq, ended, outcome, voided is not None, tuple(players)))
+        found.append(Finished(game_id, seq, ended, outcome, voided is not None, listed, tuple(players)))
     return found
 
 

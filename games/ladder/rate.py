@@ -151,7 +151,8 @@ def write(pace: str, generation: int, games: Sequence[Finished]) -> None:
     last_played: dict[int, datetime] = {}
     ledger: list[RatingEvent] = []
     for game in counting:
-        for user_id, change in play(held, game):
+        changes = play(held, game)
+        for user_id, change in changes:
             last_played[user_id] = game.ended
             ledger.append(
                 RatingEvent(
@@ -168,6 +169,7 @@ def write(pace: str, generation: int, games: Sequence[Finished]) -> None:
                     games_before=change.games_before,
                     season=held[user_id].season,
                     season_gain=held[user_id].season_gain,
+                    beaten=beaten(game, changes, user_id),
                 )
             )
     RatingEvent.objects.bulk_create(ledger)
@@ -198,3 +200,10 @@ def play(held: dict[int, Held], game: Finished) -> list[tuple[int, rating.Change
     for (user_id, _), one, change in zip(game.players, before, found, strict=True):
         held[user_id] = one.after(change, game.ended)
     return [(user_id, change) for (user_id, _), change in zip(game.players, found, strict=True)]
+
+
+def beaten(game: Finished, changes: Sequence[tuple[int, rating.Change]], user_id: int) -> Decimal | None:
+    """The best rating that this player was ahead of, if they won and strangers may see the game."""
+    if not game.listed or (user_id, 1) not in game.players:
+        return None
+    return max(change.before for other, change in changes if other != user_id)

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from games.ladder.finished import Finished, finished
 from games.ladder.ledger import in_force
-from games.ladder.rate import Held, play
+from games.ladder.rate import Held, beaten, play
 from games.ladder.replay import replay
 from games.models import Game, Generation, Ladder, Rating, RatingEvent
 from games.rating import Standing
@@ -21,8 +21,8 @@ MOST_TRIES = 5
 MOST_DIFFERENCES = 20
 
 Progress = Callable[[int], None]
-# Player, before, delta, after, k, games before: one line of the ledger, as far as it was worked out.
-Line = tuple[int, Decimal, Decimal, Decimal, int, int]
+# Player, before, delta, after, k, games before, beaten: one line of the ledger, as far as it was worked out.
+Line = tuple[int, Decimal, Decimal, Decimal, int, int, Decimal | None]
 
 
 @dataclass(slots=True)
@@ -105,10 +105,12 @@ def _compare_ledger(found: Recount, held: dict[int, Held], done: int, last: int,
 
 
 def _worked_out(held: dict[int, Held], game: Finished) -> Iterator[tuple[int, Line]]:
-    for user_id, change in play(held, game):
+    changes = play(held, game)
+    for user_id, change in changes:
+        best = beaten(game, changes, user_id)
         yield (
             user_id,
-            (user_id, change.before, change.delta, change.after, change.k, change.games_before),
+            (user_id, change.before, change.delta, change.after, change.k, change.games_before, best),
         )
 
 
@@ -116,9 +118,9 @@ def _lines(pace: str, first: int, last: int) -> dict[int, dict[int, Line]]:
     """The ledger's lines that are in force, by game and player."""
     rows = RatingEvent.objects.filter(in_force(pace), finish_seq__range=(first, last))
     kept: dict[int, dict[int, Line]] = {}
-    columns = ("player", "before", "delta", "after", "k", "games_before")
-    for seq, player, before, delta, after, k, games in rows.values_list("finish_seq", *columns):
-        kept.setdefault(seq, {})[player] = (player, before, delta, after, k, games)
+    columns = ("player", "before", "delta", "after", "k", "games_before", "beaten")
+    for seq, player, before, delta, after, k, games, best in rows.values_list("finish_seq", *columns):
+        kept.setdefault(seq, {})[player] = (player, before, delta, after, k, games, best)
     return kept
 
 
@@ -140,4 +142,4 @@ def _compare_ratings(found: Recount, held: dict[int, Held], kept: dict[int, Held
 
 
 def _told(lines: Iterable[Line]) -> str:
-    return "; ".join(f"player {player} {delta} to {after}" for player, _, delta, after, _, _ in lines) or "nothing"
+    return "; ".join(f"player {player} {delta} to {after}" for player, _, delta, after, *_ in lines) or "nothing"

@@ -1,7 +1,7 @@
 """Fills an empty database with as many games as a busy site has after years: real records, over and over.
 
 Bots play a few hundred games in people's seats; each is told again with other people and at another time, in order,
-with its figures, and with the ratings that follow. The same numbers give the same rows.
+with its figures, and with the ratings and careers that follow. The same numbers give the same rows.
 """
 
 import json
@@ -19,11 +19,11 @@ from django.db import connection, models, transaction
 
 from accounts import looks
 from accounts.models import User
-from games import packing
+from games import careers, packing
 from games.bots.selfplay import SelfPlay, seated
 from games.figures import figures_of
 from games.ladder.finished import Finished
-from games.ladder.rate import Held
+from games.ladder.rate import Held, beaten
 from games.ladder.rate import play as rate
 from games.management.progress import Bar
 from games.models import Figures, Finish, Game, Ladder, Rating, RatingEvent, Record, Seat
@@ -44,6 +44,7 @@ RANKED = 85
 # A person's number is drawn with this power: few play much, many a little.
 SKEW = 1.8
 AT_ONCE = 20_000
+PEOPLE_AT_ONCE = 2_000
 NAMES = "Badger Cricket Fox Gecko Heron Jackdaw Lynx Magpie Marten Moth Otter Owl Raven Stoat".split()
 
 
@@ -190,6 +191,7 @@ class Seeding:
             bar.advance(last - first)
         with transaction.atomic():
             self._store_standings()
+        careers.recount(Bar("careers", self.people).advance, at_once=PEOPLE_AT_ONCE)
         let_ids_follow()
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
@@ -220,7 +222,9 @@ class Seeding:
         return Telling(number, told, code, self.start + number * self.step, list(people), finish_seq)
 
     def _store_games(self, tellings: Sequence[Telling]) -> None:
-        Rows(Game(edition="house-1", kept_as=Game.Kept.RECORD, markets_by="draw"), GAME).store(map(_game, tellings))
+        Rows(Game(edition="house-1", kept_as=Game.Kept.RECORD, markets_by="draw", counted=True), GAME).store(
+            map(_game, tellings)
+        )
         Rows(Seat(kind=Seat.Kind.HUMAN, conduct=Seat.Conduct.FINISHED), SEAT).store(
             row for telling in tellings for row in _seats(telling)
         )
@@ -240,15 +244,18 @@ class Seeding:
         pace, held = one.told.terms.pace, self.held[one.told.terms.pace]
         places = [place or 0 for place, _ in one.told.standings]
         players = tuple(sorted(zip(one.people, places, strict=True)))
-        game = Finished(one.number, one.finish_seq, one.ended, Game.Rated.RATED, False, players)
-        for user_id, change in rate(held, game):
+        game = Finished(one.number, one.finish_seq, one.ended, Game.Rated.RATED, False, True, players)
+        changes = rate(held, game)
+        for user_id, change in changes:
             self.lines += 1
             self.last_played[pace, user_id] = one.ended
             after = held[user_id]
+            best = beaten(game, changes, user_id)
             yield (
                 *(self.lines, one.number, user_id, pace, one.finish_seq, moment(one.ended)),
                 *map(cents, (change.before, change.delta, change.after)),
                 *(change.k, change.games_before, day(after.season), cents(after.season_gain)),
+                None if best is None else cents(best),
             )
 
     def _store_standings(self) -> None:
@@ -280,7 +287,7 @@ GAME = (
 ).split()
 SEAT = "id game_id number user_id character nonce place points ended".split()
 RECORD = "game_id at packed".split()
-LINE = ("id game_id player_id pace finish_seq at before delta after k games_before season season_gain").split()
+LINE = ("id game_id player_id pace finish_seq at before delta after k games_before season season_gain beaten").split()
 
 
 def _game(one: Telling) -> tuple[Any, ...]:

@@ -1,5 +1,6 @@
 """What is kept: games with their seats and their log, and the processes that look after them."""
 
+from games.models.careers import Career, Opponent
 from games.models.moderation import FINAL, Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.ratings import Generation, Ladder, Rating, RatingEvent
@@ -12,6 +13,7 @@ __all__ = [
     "Act",
     "Admission",
     "Appeal",
+    "Career",
     "Case",
     "Event",
     "Figures",
@@ -24,6 +26,7 @@ __all__ = [
     "Meeting",
     "Message",
     "Nudge",
+    "Opponent",
     "Rating",
     "RatingEvent",
     "Reason",

@@ -90,6 +90,8 @@ class Game(models.Model):
     rounds = models.PositiveSmallIntegerField(default=0)
     lost_ms = models.BigIntegerField(default=0)
     finish_seq = models.BigIntegerField(null=True)
+    # Whether the careers of its players have it in them.
+    counted = models.BooleanField(default=False)
     # Whether strangers find it in lists, the read API and the dumps; who has its address sees it all the same.
     listed = models.BooleanField(default=True)
     rated = models.CharField(max_length=8, choices=Rated, blank=True)
@@ -108,6 +110,7 @@ class Game(models.Model):
             models.Index(F("wake_at"), name="game_due", condition=Q(ended=None)),
             models.Index(F("kept_by"), name="game_kept", condition=Q(ended=None)),
             models.Index(F("ended"), name="game_to_archive", condition=Q(ended__isnull=False, kept_as="log")),
+            models.Index(F("id"), name="game_to_count", condition=Q(ended__isnull=False, counted=False)),
             # Lists are read from the latest end on. What they are filtered by stands in the index too, so that the few
             # games that somebody asks for are found without looking at the many others.
             models.Index(*LATEST, "rounds", name="history", condition=Q(listed=True)),

@@ -110,6 +110,8 @@ class RatingEvent(models.Model):
     # The player's season as it stands after this game.
     season = models.DateField()
     season_gain = models.DecimalField(max_digits=7, decimal_places=2)
+    # The best rating that the winner of a listed game was ahead of.
+    beaten = models.DecimalField(max_digits=7, decimal_places=2, null=True)
 
     class Meta:
         verbose_name = _("rating event")
@@ -120,6 +122,11 @@ class RatingEvent(models.Model):
         indexes = [
             models.Index(fields=["player", "pace", "finish_seq"], name="ledger_of_player"),
             models.Index(fields=["pace", "finish_seq"], name="ledger_in_order"),
+            models.Index(
+                fields=["player", "pace", "-beaten", "-finish_seq"],
+                name="best_wins",
+                condition=Q(beaten__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -138,6 +138,7 @@ ANSWERS: dict[str, str] = {
     "games:mute": "nnnnnn nnnnnn",
     "games:new_room": "pppppp mmmmmm",
     "games:open_room": "mmmmmm aaaaaa",
+    "games:opponents": "pppppp mmmmmm",
     "games:person": "pppppp mmmmmm",
     "games:play_against_bots": "mmmmmm aaaaaa",
     "games:quick": "sppppp smmmmm",

@@ -1,6 +1,7 @@
 """Players' pages and boards: the ledger's figures in a fixed number of questions, and private things stay private."""
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 
@@ -13,9 +14,9 @@ from django.utils import timezone
 
 from accounts import closing
 from accounts.models import User
-from games import archive, ladder, profiles
+from games import archive, careers, ladder, profiles
 from games.ladder.boards import Key
-from games.models import Game, Seat
+from games.models import Game, Opponent, Seat
 from tests.games.finished import finished
 from tests.games.finishes import finish, people
 
@@ -33,9 +34,10 @@ def signed_in(person: User) -> Client:
     return client
 
 
-def play(players: list[User], count: int = 12, pace: str = "live") -> list[Game]:
-    games = [finish(players, pace=pace, ended=timezone.now()) for _ in range(count)]
+def play(players: list[User], count: int = 12, pace: str = "live", listed: bool = True) -> list[Game]:
+    games = [finish(players, pace=pace, ended=timezone.now(), listed=listed) for _ in range(count)]
     ladder.rate_finished()
+    careers.count_finished()
     return games
 
 
@@ -54,37 +56,71 @@ def test_a_page_shows_ratings_wins_opponents_and_recent_games(client: Client, ca
         assert f'<a href="/people/{name}/">{name}</a>' in page
     assert f"/games/{games[-1].code}/story/" in page
     found = profiles.profile(cast[0], None)
-    assert [(one.user.name, one.games, one.ahead, one.behind) for one in found.opponents] == [
-        ("Bob", 12, 12, 0),
-        ("Charlie", 12, 12, 0),
-    ]
-    assert (found.totals.games, found.totals.won, found.totals.most_points) == (12, 12, 39)
-    assert [win.opponent.name for win in found.best_wins] == ["Bob"] * 5 or len(found.best_wins) == 5
+    assert records_of(found.opponents) == [("Bob", 12, 12, 0), ("Charlie", 12, 12, 0)]
+    assert (found.career.games, found.career.won, found.career.most_points) == (12, 12, 39)
+    assert len(found.best_wins) == 5
     assert profiles.profile(cast[2], None).best_wins == []
 
 
-def test_what_is_counted_is_the_latest_games_and_the_page_says_so(
+def records_of(opponents: Sequence[Opponent]) -> list[tuple[str, int, int, int]]:
+    return [(one.opponent.name, one.games, one.ahead, one.behind) for one in opponents]
+
+
+def test_figures_are_of_all_games_and_a_chart_says_of_which(
     client: Client, cast: list[User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profiles, "LATEST", 3)
     monkeypatch.setattr(profiles, "RATED_GAMES", 2)
     play([cast[1], cast[0]], 2)
     play([cast[0], cast[2]], 1)
-    page = text(client, "/people/Alice/")
-    assert "The figures here are of the last" not in page
-    assert "The last 2 of 3 rated games" in page
+    assert "The last 2 of 3 rated games" in text(client, "/people/Alice/")
     assert "3 rated games" not in text(client, "/people/Bob/")
     play([cast[0], cast[2]], 1)
-    page = text(client, "/people/Alice/")
-    assert "The figures here are of the last 3 games." in page
-    assert "The last 2 of 4 rated games" in page
+    assert "The last 2 of 4 rated games" in text(client, "/people/Alice/")
     found = profiles.profile(cast[0], cast[0].pk)
-    assert (found.totals.games, found.totals.won) == (3, 2)
-    assert [(one.user.name, one.games, one.ahead, one.behind) for one in found.opponents] == [
-        ("Charlie", 2, 2, 0),
-        ("Bob", 1, 0, 1),
-    ]
-    assert dict(found.conduct)["stayed to the end"] == 3
+    assert (found.career.games, found.career.won) == (4, 2)
+    assert records_of(found.opponents) == [("Bob", 2, 0, 2), ("Charlie", 2, 2, 0)]
+    assert dict(found.conduct)["stayed to the end"] == 4
+
+
+def test_the_best_wins_are_those_against_the_highest_ratings_of_all_time(cast: list[User]) -> None:
+    alice, bob, charlie, dora = cast
+    play([bob, charlie], 6)
+    best = play([alice, bob, charlie], 1)[0]
+    relaxed = play([dora, alice, charlie], 1, "relaxed") and play([alice, dora], 1, "relaxed")[0]
+    play([charlie, bob], 4)
+    play([alice, charlie], 3)
+    wins = profiles.profile(alice, None).best_wins
+    rating = {event.game_id: event.before for event in best.rating_events.filter(player=bob)}
+    assert (wins[0].game, wins[0].opponent, wins[0].standing.rating) == (best, bob, rating[best.pk])
+    assert [win.standing.rating for win in wins] == sorted((win.standing.rating for win in wins), reverse=True)
+    assert relaxed in [win.game for win in wins]
+    assert len({win.game for win in wins}) == 5
+    hidden = play([alice, bob], 1, listed=False)[0]
+    assert hidden not in [win.game for win in profiles.profile(alice, alice.pk).best_wins]
+
+
+def test_everybody_whom_somebody_met_is_listed_page_by_page(
+    client: Client, cast: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "OPPONENTS", 2)
+    monkeypatch.setattr(profiles, "OPPONENTS_A_PAGE", 2)
+    assert "All opponents" not in text(client, "/people/Alice/")
+    assert "No game has ended yet." in text(client, "/people/Alice/opponents/")
+    play([cast[0], cast[3]], 3)
+    play(cast, 2)
+    play([cast[1], cast[0]], 1)
+    assert "All opponents" in text(client, "/people/Alice/")
+    address, rows = "/people/Alice/opponents/", []
+    for names in (["Dora", "Bob"], ["Charlie"]):
+        page = text(client, address)
+        assert all(f'<a href="/people/{name}/">{name}</a>' in page for name in names)
+        rows += client.get(address).context["rows"]
+        address = "/people/Alice/opponents/" + "".join(re.findall(r'href="(\?after=[^"]+)"', page))
+    assert records_of(rows) == [("Dora", 5, 5, 0), ("Bob", 3, 2, 1), ("Charlie", 2, 2, 0)]
+    assert client.get("/people/aLICE/opponents/").status_code == 200
+    for nowhere in ("/people/Nobody/opponents/", "/people/Alice/opponents/?after=x"):
+        assert client.get(nowhere).status_code == 404
 
 
 def test_only_wins_whose_ratings_are_in_force_are_shown(cast: list[User]) -> None:
@@ -111,6 +147,7 @@ def test_what_the_searches_tell_comes_from_the_archived_games(client: Client, ca
     assert "Favourite plan" not in text(client, "/people/Alice/")
     for name, ago in (("fr-2", 3), ("es-3", 2)):
         archive.archive(finished(name, cast[:2], ago=timedelta(days=ago)).pk)
+    careers.count_finished()
     page = text(client, "/people/Alice/")
     assert "Favourite plan" in page
     assert "Tiles stashed a minute" in page
@@ -134,8 +171,9 @@ def test_the_speed_of_the_searches_is_shown_of_as_many_games_as_the_page_says(
 
 
 def test_conduct_is_shown_to_its_owner_only(cast: list[User]) -> None:
-    game = play(cast[:2], 1)[0]
+    game = finish(cast[:2])
     Seat.objects.filter(game=game, user=cast[1]).update(conduct="left")
+    careers.count_finished()
     own = text(signed_in(cast[1]), "/people/Bob/")
     assert "Your conduct" in own
     assert "<dt>Left the game</dt><dd>1</dd>" in own
@@ -213,7 +251,7 @@ def test_pages_ask_the_database_equally_often_however_much_there_is(client: Clie
     for count in (2, 12):
         play(cast, count)
         counts.append([])
-        for address in ("/people/Alice/", "/ladders/", "/ladders/?board=season"):
+        for address in ("/people/Alice/", "/people/Alice/opponents/", "/ladders/", "/ladders/?board=season"):
             with CaptureQueriesContext(connection) as asked:
                 client.get(address)
             counts[-1].append(len(asked))

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import User
-from games import ladder, profiles
+from games import careers, ladder, profiles
 from games.models import Figures, Game, Seat
 from tests.games.finishes import FIRST_END, finish, people
 
@@ -36,6 +36,7 @@ def play(players: list[User], first: int, last: int, listed: bool) -> None:
         Figures(seat=seat, plan=Figures.Plan.SAFE, **dict.fromkeys(numbers, 3))
         for seat in Seat.objects.filter(figures=None)
     )
+    careers.count_finished()
 
 
 def steps(player: User, viewer: int | None) -> int:
