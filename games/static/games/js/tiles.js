@@ -1,6 +1,6 @@
 /* The 54 tiles, as a sight has them: of a search that one plays, watches, or sees again. */
 
-import { back, front, make, piece, say } from "./words.js";
+import { back, front, grip, make, piece, say } from "./words.js";
 
 export const KEYS = { office: "iron_key", safe: "brass_key" };
 const TILES = 54;
@@ -74,7 +74,7 @@ export class Tiles {
     }
     for (const one of tile.querySelectorAll(":scope > :is(.lock, .grip, .peek)")) one.remove();
     if (key) tile.append(piece("lock", "lock"));
-    if (holder && !mine) tile.append(piece("grip", "hand"));
+    if (holder && !mine) tile.append(grip(character));
     // Where all lies open: what nobody could see.
     if (loot && !known && lies !== "board") tile.append(piece("peek", `loot-${loot}`));
     tile.ariaLabel = this.#describe({ place, lies, loot }, spot, holder, mine, key);

@@ -32,6 +32,8 @@ export function piece(kind, ...parts) {
 
 export const front = (place) => piece("front", `tile-${place}`);
 export const back = (place, loot) => piece("back", `back-${place}`, [`loot-${loot}`, 5, 5, 54, 54]);
+/** A hand at work: by head and colour one sees whose. */
+export const grip = (character) => piece("grip", [`character-${character}`, 0, 0, 52, 52], ["hand", 32, 32, 32, 32]);
 
 /** An element with a class and content. */
 export function make(tag, name, ...content) {
