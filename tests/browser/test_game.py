@@ -244,11 +244,41 @@ async def test_whoever_leaves_for_good_is_asked_first(open_page: OpenPage) -> No
     await assert_no_barriers(page)
     await asked.get_by_role("button", name="Stay").click()
     await expect(asked).to_be_hidden()
-    await page.get_by_label("Menu").click()
-    await page.get_by_role("button", name="Leave for good").click()
-    await asked.get_by_role("button", name="Leave for good").click()
+    await leave_for_good(page)
     await expect(page.locator("#ready")).to_be_hidden()
     await expect(page.locator("#sitters li", has_text="Irma Vep")).to_contain_text("has left")
+
+
+async def leave_for_good(page: Page) -> None:
+    await page.get_by_label("Menu").click()
+    await page.get_by_role("button", name="Leave for good").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Leave for good").click()
+
+
+@pytest.mark.parametrize("moment", [staged.searching, staged.trading], ids=lambda one: one.__name__)
+async def test_the_others_see_who_leaves_for_good_as_it_happens_and_play_on(
+    moment: Callable[[State], bool], open_page: OpenPage
+) -> None:
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_], moment, bots=1)
+    hers, his = await open_page(person=irma), await open_page(person=max_)
+    for page in (hers, his):
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    await leave_for_good(his)
+    await expect(hers.locator("#called")).to_have_text("Max leaves the game.")
+    await expect(hers.locator("#said")).to_contain_text("Max leaves the game.")
+    await shot(hers, f"game-left-{moment.__name__}")
+    await assert_no_barriers(hers)
+    if moment is staged.searching:
+        await expect(hers.locator("#others li", has_text="Max: has left")).to_be_visible()
+        assert await player.lift_and_stash(hers)
+    else:
+        await expect(hers.locator(".told li").first).to_contain_text("Max leaves the game.")
+        await expect(hers.locator(".identity.left")).to_contain_text("Max has left", use_inner_text=True)
+        await hers.locator("button.place").first.click()
+        await expect(hers.locator(".told li").first).to_contain_text("Irma Vep places art")
+    await expect(his.locator("#called")).to_have_text("Max leaves the game.")
 
 
 # The lines of a score sheet, in the order in which they were counted.

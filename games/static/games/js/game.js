@@ -78,12 +78,30 @@ function hear(message) {
   draw();
 }
 
+const CALLED_MS = 3500;
+let called = { at: -1, timer: 0 };
+
+/** What somebody did that concerns everybody is spoken, and stands in the bar for a while; what follows from it at once is
+    spoken only. */
+function callOut({ at, seat }, sentence) {
+  tell(sentence);
+  if (at === called.at) return;
+  const { character } = picture.sight.players[seat];
+  const place = find("called");
+  place.className = `called ${character}`;
+  place.replaceChildren(piece("character", `character-${character}`), sentence);
+  place.hidden = false;
+  clearTimeout(called.timer);
+  called = { at, timer: setTimeout(() => (place.hidden = true), CALLED_MS) };
+}
+
 /** What matters, for whoever does not see it. */
 function announce(event) {
   if (event.type === "escaped") {
     play("token");
-    tell(say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
+    callOut(event, say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
   }
+  if (event.type === "abandoned") callOut(event, say("leaves", { name: name(event.seat) }));
   if (event.type === "search_started") tell(say("begins"));
   if (event.type === "bag_opened") {
     const said = say(event.got ? "bag-found" : "bag-empty", { name: name(event.seat), art: event.got && say(`art-${event.got}`) });

@@ -135,7 +135,7 @@ export class Search {
     list.replaceChildren(
       ...others.map(({ seat, character, board, token, left, hand }) => {
         const name = this.name(seat);
-        const words = left ? say("left") : token ? say("out", { name }) : say("count", { name, number: board.length });
+        const words = left ? say("away", { name }) : token ? say("out", { name }) : say("count", { name, number: board.length });
         const loot = board.map((spot) => piece("loot", `loot-${this.#sight.tiles[spot].loot}`));
         return make(
           "li",
