@@ -10,20 +10,22 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import quote
 
-from django.db import connection
+from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import Max
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from accounts.models import User
 from games.history import Cursor
+from games.ladder.boards import Key
 from games.management.arguments import positive
-from games.models import Game
+from games.models import Game, Rating
 
 from .aims import Aim
 
-HELP = "history, game, profile and ladder pages, in wall time, with their questions to the database and how it answers"
+HELP = "pages about games, people and ladders, signed in or not: wall time, questions to the database, its answers"
 
 MOST_MS = 100
 # The least of so many turns counts: what others do on the machine shall not.
@@ -38,6 +40,7 @@ FILTERS = (
 OF_PLAYER = ("", "&result=won", "&pace=relaxed", "&rulebook=pt&length=short&result=lost", "&length=long")
 
 Addresses = Callable[["Sample"], Iterator[str]]
+Own = Callable[[User], Iterator[str]]
 
 
 @dataclass
@@ -102,10 +105,38 @@ def _profile(sample: Sample) -> Iterator[str]:
     yield from (reverse("games:person", args=[person.name]) for person in sample.people)
 
 
+def _opponents(sample: Sample) -> Iterator[str]:
+    for person in sample.people:
+        yield reverse("games:opponents", args=[person.name])
+        yield f"{reverse('games:opponents', args=[person.name])}?after=2~{sample.rng.choice(sample.people).pk}"
+
+
 def _ladder(sample: Sample) -> Iterator[str]:
+    yield from _boards()
+    for rating in Rating.objects.filter(user__in=sample.people):
+        address = f"{reverse('games:ladders')}?pace={rating.pace}"
+        yield f"{address}&after={Key(rating.rating, rating.user_id)}"
+        yield f"{address}&board=season&after={Key(rating.season_gain, rating.user_id)}"
+
+
+def _boards() -> Iterator[str]:
     for pace in Game.Pace.values:
         for board in ("all", "season"):
             yield f"{reverse('games:ladders')}?pace={pace}&board={board}"
+
+
+def _own_history(person: User) -> Iterator[str]:
+    yield reverse("games:history")
+    for words in ("", "&result=left", "&result=won&pace=relaxed"):
+        yield f"{reverse('games:history')}?player={quote(person.name)}{words}"
+
+
+def _own_profile(person: User) -> Iterator[str]:
+    yield reverse("games:person", args=[person.name])
+
+
+def _own_ladder(person: User) -> Iterator[str]:
+    yield from _boards()
 
 
 PAGES: dict[str, Addresses] = {
@@ -116,10 +147,17 @@ PAGES: dict[str, Addresses] = {
     "record": _record,
     "api": _api,
     "profile": _profile,
+    "opponents": _opponents,
     "ladder": _ladder,
 }
-AIMS = {f"{name}_p95_ms": Aim(f"{name} pages, p95 in ms", most=MOST_MS) for name in PAGES} | {
-    f"{name}_queries": Aim(f"{name} pages, questions at most", most=20) for name in PAGES
+# What somebody signed in sees of themselves: own games marked, the own place, the own conduct.
+OWN_PAGES: dict[str, Own] = {
+    "own_history": _own_history,
+    "own_profile": _own_profile,
+    "own_ladder": _own_ladder,
+}
+AIMS = {f"{name}_p95_ms": Aim(f"{name} pages, p95 in ms", most=MOST_MS) for name in (*PAGES, *OWN_PAGES)} | {
+    f"{name}_queries": Aim(f"{name} pages, questions at most", most=20) for name in (*PAGES, *OWN_PAGES)
 }
 
 
@@ -129,7 +167,25 @@ class Measured:
 
     ms: list[float] = field(default_factory=list)
     queries: list[int] = field(default_factory=list)
-    slowest: tuple[float, str] = (0.0, "")
+    slowest: tuple[float, "Visit"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One page as one browser asks for it."""
+
+    client: Client
+    address: str
+
+    def get(self) -> None:
+        response = self.client.get(self.address)
+        if response.status_code != 200:
+            raise RuntimeError(f"{self.address} answers {response.status_code}")
+
+    def ms(self) -> float:
+        began = perf_counter()
+        self.get()
+        return (perf_counter() - began) * 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -140,23 +196,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, object]) -> dict[str, float]:
+    """Nothing of it stays: neither the sessions, nor that these people were here."""
     number = options["sample"]
     assert isinstance(number, int)
     sample = Sample.of(number)
     figures: dict[str, float] = {}
-    for name, addresses in PAGES.items():
-        try:
-            measured = _measure(list(addresses(sample)))
-        except NoReverseMatch:
-            continue
-        p95 = quantiles(measured.ms, n=20)[-1] if len(measured.ms) > 1 else measured.ms[0]
-        figures |= {f"{name}_p95_ms": round(p95, 1), f"{name}_queries": max(measured.queries)}
-        middle, (worst, address) = median(measured.ms), measured.slowest
-        said = f"{len(measured.ms)} pages, {min(measured.queries)} to {max(measured.queries)} questions"
-        sys.stderr.write(f"{name}: {said}, median {middle:.1f} ms, slowest {worst:.1f} ms: {address}\n")
-        if options["plans"]:
-            _explain(address)
+    with transaction.atomic():
+        for name, visits in {**_visits(sample), **_own_visits(sample)}.items():
+            figures |= _figures(name, _measure(visits), explain=bool(options["plans"]))
+        transaction.set_rollback(True)
     return figures
+
+
+def _visits(sample: Sample) -> dict[str, list[Visit]]:
+    return {
+        name: [Visit(_client(number), address) for number, address in enumerate(addresses(sample))]
+        for name, addresses in PAGES.items()
+    }
+
+
+def _own_visits(sample: Sample) -> dict[str, list[Visit]]:
+    clients = {person: _signed_in(person) for person in sample.people}
+    return {
+        name: [Visit(client, address) for person, client in clients.items() for address in addresses(person)]
+        for name, addresses in OWN_PAGES.items()
+    }
 
 
 def _client(number: int) -> Client:
@@ -164,32 +228,39 @@ def _client(number: int) -> Client:
     return Client(REMOTE_ADDR=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}", SERVER_NAME="localhost")
 
 
-def _measure(addresses: list[str]) -> Measured:
+def _signed_in(person: User) -> Client:
+    client = _client(person.pk)
+    client.force_login(person, settings.AUTHENTICATION_BACKENDS[0])
+    # The first page of all notes that the person is here.
+    Visit(client, reverse("games:data")).get()
+    return client
+
+
+def _measure(visits: list[Visit]) -> Measured:
     measured = Measured()
-    for number, address in enumerate(addresses):
-        client = _client(number)
+    for visit in visits:
         with CaptureQueriesContext(connection) as asked:
-            _get(client, address)
+            visit.get()
         measured.queries.append(len(asked))
-        ms = min(_ms(client, address) for _ in range(REPEATS))
+        ms = min(visit.ms() for _ in range(REPEATS))
         measured.ms.append(ms)
-        measured.slowest = max(measured.slowest, (ms, address))
+        if measured.slowest is None or ms > measured.slowest[0]:
+            measured.slowest = (ms, visit)
     return measured
 
 
-def _ms(client: Client, address: str) -> float:
-    began = perf_counter()
-    _get(client, address)
-    return (perf_counter() - began) * 1000
+def _figures(name: str, measured: Measured, *, explain: bool) -> dict[str, float]:
+    assert measured.slowest is not None
+    p95 = quantiles(measured.ms, n=20)[-1] if len(measured.ms) > 1 else measured.ms[0]
+    middle, (worst, visit) = median(measured.ms), measured.slowest
+    said = f"{len(measured.ms)} pages, {min(measured.queries)} to {max(measured.queries)} questions"
+    sys.stderr.write(f"{name}: {said}, median {middle:.1f} ms, slowest {worst:.1f} ms: {visit.address}\n")
+    if explain:
+        _explain(visit)
+    return {f"{name}_p95_ms": round(p95, 1), f"{name}_queries": max(measured.queries)}
 
 
-def _get(client: Client, address: str) -> None:
-    response = client.get(address)
-    if response.status_code != 200:
-        raise RuntimeError(f"{address} answers {response.status_code}")
-
-
-def _explain(address: str) -> None:
+def _explain(visit: Visit) -> None:
     """How the database answers each question of a page."""
     questions: list[tuple[str, Any]] = []
 
@@ -198,7 +269,7 @@ def _explain(address: str) -> None:
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(listen):
-        _get(_client(0), address)
+        visit.get()
     how = "EXPLAIN (ANALYZE, BUFFERS)" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
     with connection.cursor() as cursor:
         for sql, params in questions:
