@@ -32,14 +32,22 @@ MOST_ABUSIVE, ABUSE_COUNTS = 2, timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a report is about besides the person."""
+    """What a report is about besides the person; without `seq` the game is meant as it is now."""
 
     game: Game | None = None
     message: Message | None = None
+    seq: int | None = None
+
+    def in_the_log(self) -> int | None:
+        """The event of the game that is meant: there is none beyond its head."""
+        if self.game is None:
+            return None
+        head = Game.objects.values_list("head", flat=True).get(pk=self.game.pk)
+        return head if self.seq is None else min(self.seq, head)
 
 
 def file_report(reporter: User, about: User, reason: Reason, words: str = "", moment: Moment | None = None) -> Report:
-    """Report somebody. The moment in the game is now, or was its last one; ValidationError where it is refused."""
+    """Report somebody; ValidationError where it is refused."""
     moment = moment or Moment()
     _refuse(reporter, about, moment)
     game, message = moment.game, moment.message
@@ -52,7 +60,7 @@ def file_report(reporter: User, about: User, reason: Reason, words: str = "", mo
             reason=reason,
             words=words,
             game=game,
-            seq=None if game is None else Game.objects.values_list("head", flat=True).get(pk=game.pk),
+            seq=moment.in_the_log(),
             message=None if message is None else message.pk,
             said="" if message is None else message.words or message.preset,
         )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as say
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
-from games import names, replaying
+from games import names, opening, replaying
 from games.models import Game
 from games.replaying import Replay
 from games.rules.judge import Fault, judge
@@ -36,7 +36,8 @@ def replay(request: HttpRequest, code: str) -> HttpResponse:
     record = replaying.of_game(game)
     if record is None:
         return render(request, "games/replay_not_yet.html", {"game": game}, status=409)
-    return render(request, "games/replay.html", _context(replaying.prepare(record)) | {"code": code})
+    context = _context(replaying.prepare(record)) | {"code": code, "opened": opening.find_by_id(game.pk)}
+    return render(request, "games/replay.html", context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -1,11 +1,15 @@
 """What everybody may do for a fair room: report somebody, read one's letters, appeal."""
 
+from dataclasses import replace
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -33,7 +37,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     moment = _moment(request, about)
     form = ReportForm(request.POST or None)
     htmx = bool(getattr(request, "htmx", False))
-    context = {"form": form, "about": about, "moment": moment, "done": False, "address": request.get_full_path()}
+    context = {"form": form, "about": about, "moment": moment, "done": False, "address": _address(about, moment)}
     if form.is_valid():
         try:
             moderation_reports.file_report(me, about, form.cleaned_data["reason"], form.cleaned_data["words"], moment)
@@ -57,9 +61,25 @@ def _moment(request: HttpRequest, about: User) -> Moment:
     game = Game.objects.filter(code=code).first() if code else None
     if game is not None and not _was_there(about, game):
         game = None
-    known = number.isdecimal() and len(number) < 19
-    message = Message.objects.filter(pk=int(number), author=about).first() if known else None
-    return Moment(game, message)
+    message = Message.objects.filter(pk=int(number), author=about).first() if _is_number(number) else None
+    seq = request.GET.get("seq", "")
+    moment = Moment(game, message, int(seq) if _is_number(seq) else None)
+    return replace(moment, seq=moment.in_the_log())
+
+
+def _is_number(said: str) -> bool:
+    return said.isascii() and said.isdecimal() and len(said) < 19
+
+
+def _address(about: User, moment: Moment) -> str:
+    """Where the report goes: it names the moment at which somebody began to write it."""
+    named = {
+        "game": moment.game and moment.game.code,
+        "seq": moment.seq,
+        "message": moment.message and moment.message.pk,
+    }
+    query = urlencode({name: value for name, value in named.items() if value is not None})
+    return reverse("games:report", args=[about.pk]) + (f"?{query}" if query else "")
 
 
 def _was_there(person: User, game: Game) -> bool:

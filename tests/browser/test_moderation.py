@@ -138,6 +138,38 @@ async def test_from_a_report_in_a_running_game_to_the_appeal(open_page: OpenPage
     assert what == ["mute", "end_game", "decide", "undo"]
 
 
+async def report_on(page: Page, opener: str) -> Report:
+    """Report Max by the flag or name of that label; what came of it."""
+    await page.get_by_role("link", name=opener).first.click()
+    dialog = page.get_by_role("dialog", name="Report")
+    await dialog.get_by_label("Cheating").check()
+    await assert_no_barriers(page)
+    await dialog.get_by_role("button", name="Report").click()
+    await expect(dialog).to_contain_text("Thank you")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()
+    return await Report.objects.select_related("game").alatest("pk")
+
+
+async def test_one_tap_on_a_seat_reports_it_with_the_moment_in_a_race_at_the_markets_and_in_the_replay(
+    open_page: OpenPage,
+) -> None:
+    irma, max_ = await cast("Irma Vep", "Max")
+    page = await open_page(person=irma)
+    for moment, opener in ((staged.searching, "Max: "), (staged.trading, "Report Max"), (staged.over, "Report Max")):
+        game = await staged.staged([irma, max_], moment, bots=2)
+        await at(page, game)
+        await looked_at(page, f"report-{moment.__name__}")
+        await page.get_by_role("link", name=opener).first.wait_for()
+        await game.arefresh_from_db()
+        report = await report_on(page, opener)
+        assert (report.game, report.seq) == (game, game.head), moment.__name__
+        await game.reports.all().adelete()
+    await page.goto(f"/games/{game.code}/replay/#e=42")
+    await looked_at(page, "report-replay")
+    assert (await report_on(page, "Report Max")).seq == 42
+
+
 async def test_a_ranked_game_that_is_voided_gives_everybody_their_ratings_back(open_page: OpenPage) -> None:
     people = await cast("Irma Vep", "Max", "Fandor")
     game = await sync_to_async(finished)("fr-3-ranked", people)

@@ -10,10 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import chat, log, sweep
+from games import chat, log, rooms, sweep
 from games.models import Case, Game, Letter, Message, Reason, Report
 from games.moderation import cases, reports, roles
 from games.moderation.reports import Moment
+from tests.games.finished import finished
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
 
 pytestmark = pytest.mark.django_db
@@ -234,6 +235,42 @@ def test_a_report_is_filed_on_its_page_and_the_person_is_not_told_by_whom(irma: 
     waiting = client_of(juve).get("/moderation/").content.decode()
     assert "Max" in waiting
     assert "Irma Vep" not in client_of(max_).get("/letters/").content.decode().partition("<main")[2]
+
+
+def flag(person: User, game: Game | None = None) -> str:
+    """The address that a flag beside this person leads to."""
+    return f'data-report href="/report/{person.pk}/{f"?game={game.code}" if game else ""}"'
+
+
+def test_whoever_played_is_reported_from_the_story_the_replay_and_their_own_page(irma: User, max_: User) -> None:
+    game = finished("fr-3-ranked", [irma, max_, somebody("Fandor")])
+    page = client_of(irma)
+    for address in (f"/games/{game.code}/story/", f"/games/{game.code}/replay/"):
+        shown = page.get(address).content.decode()
+        assert flag(max_, game) in shown
+        assert flag(irma, game) not in shown
+        assert "data-report" not in Client().get(address).content.decode()
+    assert flag(max_) in page.get("/people/Max/").content.decode()
+
+
+def test_whoever_sits_in_a_room_is_reported_with_the_game_that_is_played_there(irma: User, max_: User) -> None:
+    room, page = rooms.open_room(irma), client_of(irma)
+    rooms.sit(room, max_)
+    assert flag(max_) in page.get(f"/rooms/{room.code}/").content.decode()
+    for one in (irma, max_):
+        rooms.agree(room, one)
+    game = Game.objects.get(room=room)
+    assert flag(max_, game) in page.get(f"/rooms/{room.code}/").content.decode()
+
+
+def test_the_moment_is_the_one_at_which_somebody_began_to_report(irma: User, max_: User) -> None:
+    game = finished("fr-3-ranked", [irma, max_, somebody("Fandor")])
+    page = client_of(irma)
+    assert f"game={game.code}&amp;seq=7" in page.get(f"/report/{max_.pk}/?game={game.code}&seq=7").content.decode()
+    assert f"seq={game.head}" in page.get(f"/report/{max_.pk}/?game={game.code}").content.decode()
+    page.post(f"/report/{max_.pk}/?game={game.code}&seq=7", {"reason": "cheating"})
+    client_of(somebody("Apache")).post(f"/report/{max_.pk}/?game={game.code}&seq=999999", {"reason": "cheating"})
+    assert [report.seq for report in Report.objects.order_by("pk")] == [7, game.head]
 
 
 def test_a_game_of_others_makes_no_report_look_urgent(irma: User, max_: User) -> None:

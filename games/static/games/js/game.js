@@ -10,7 +10,7 @@ import { Search } from "./search.js";
 import { Picture } from "./sight.js";
 import { play } from "./sounds.js";
 import { drawTokens } from "./tokens.js";
-import { has, make, piece, say, write } from "./words.js";
+import { flag, has, make, piece, say, write } from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const game = find("game");
@@ -155,6 +155,7 @@ function drawSitters(sight) {
         character,
         piece("character", `character-${character}`),
         make("span", "name", name(seat)),
+        flag(seat) ?? "",
         make("span", `badge ${on ? "good" : ""}`, say(left ? "left" : on ? "ready" : "not-ready")),
       ),
     ),

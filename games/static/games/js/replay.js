@@ -29,6 +29,7 @@ const game = find("game");
 const scrub = find("scrub");
 const as = find("as");
 const speed = find("speed");
+const report = find("report");
 const wait = events.map(({ at, type }, index) => {
   const least = ["bought", "bag_opened", "placed", "passed", "exchange_started"].includes(type) ? TRADE_MS : 0;
   return Math.min(LONGEST_MS, Math.max(least, at - (events[index - 1]?.at ?? 0)));
@@ -75,6 +76,7 @@ function draw() {
   scrub.value = seq;
   scrub.ariaValueText = `${say("round", { round })}, ${say(phase)}: ${now}`;
   drawLog();
+  if (report) report.dataset.seq = seq;
   for (const [id, off] of [["back", seq === 1], ["on", seq === events.length]]) find(id).ariaDisabled = off;
 }
 
@@ -178,7 +180,7 @@ const keys = {
 };
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, textarea, [tabindex='0']")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, textarea, dialog, [tabindex='0']")) return;
   if (key === " " && target.closest("button, a, summary")) return;
   const act = keys[key];
   if (!act) return;

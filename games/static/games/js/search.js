@@ -3,7 +3,7 @@
 import { token } from "./moment.js";
 import { play } from "./sounds.js";
 import { KEYS, missingKey, searching, Tiles } from "./tiles.js";
-import { back, front, make, piece, say, write } from "./words.js";
+import { back, flag, front, make, piece, say, write } from "./words.js";
 
 const SLOTS = 6;
 const SAID_MS = 4000;
@@ -11,6 +11,16 @@ const AGAIN_MS = 30;
 const ARROWS = { ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: (columns) => -columns, ArrowDown: (columns) => columns };
 
 const find = (id) => document.getElementById(id);
+
+/** What is said of somebody, which is also the way to report them. */
+function named(seat, words) {
+  const link = flag(seat);
+  if (!link) return make("span", "name", words);
+  link.className = "name";
+  link.ariaLabel = `${words} (${link.ariaLabel})`;
+  link.replaceChildren(words);
+  return link;
+}
 
 export class Search {
   #tiles = find("tiles");
@@ -141,7 +151,7 @@ export class Search {
           "li",
           `${character}${hand === null ? "" : " reaching"}${token || left ? " out" : ""}`,
           piece("character", `character-${character}`),
-          make("span", "name", words),
+          named(seat, words),
           make("span", "few", ...(token ? [piece("token", "token", `token-${token}`)] : left ? [] : [Object.assign(make("b", "", `${board.length}/${SLOTS}`), { ariaHidden: "true" })])),
           make("span", "loots", ...loot),
         );

@@ -43,6 +43,11 @@ export function make(tag, name, ...content) {
   return element;
 }
 
+const flags = document.getElementById("flags")?.content;
+
+/** The way to report who sits there; none for a bot, for oneself, and for who is not signed in. */
+export const flag = (seat) => flags?.querySelector(`[data-seat="${seat}"] > .flag`)?.cloneNode(true);
+
 /** Says it on the page, if it is not there yet: a live region speaks only of what changes. */
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;

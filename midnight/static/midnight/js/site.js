@@ -23,7 +23,7 @@ document.addEventListener("change", ({ target }) => {
   if (target.matches("[data-submits]")) target.form.requestSubmit();
 });
 
-// Menus close with Escape, with a press elsewhere, and when the keyboard leaves them.
+// Menus close with Escape, with a press elsewhere, and when the keyboard leaves them for anything but a report.
 const openMenus = () => document.querySelectorAll("details.menu[open]");
 document.addEventListener("keydown", ({ key }) => {
   if (key !== "Escape") return;
@@ -34,6 +34,7 @@ document.addEventListener("keydown", ({ key }) => {
 });
 for (const left of ["pointerdown", "focusin"]) {
   document.addEventListener(left, ({ target }) => {
+    if (target.closest?.(".report-place")) return;
     for (const menu of openMenus()) if (!menu.contains(target)) menu.open = false;
   });
 }
