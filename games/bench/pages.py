@@ -60,7 +60,7 @@ class Sample:
         some = {rng.randint(1, max(1, games)) for _ in range(number)}
         return cls(
             rng,
-            list(User.objects.filter(pk__in=wanted)),
+            list(User.objects.filter(pk__in=wanted, is_guest=False, closed_at=None, deleted_at=None)),
             list(Game.objects.filter(pk__in=some, ended__isnull=False)),
         )
 

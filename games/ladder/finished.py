@@ -54,7 +54,7 @@ def finished(pace: str, after: int, *, up_to: int | None = None, most: int = 1) 
     for game_id, seq, ended, reason, rounds, lost_ms, voided, listed, rated in rows:
         if ended is None or seq is None:
             raise ValueError(f"game {game_id} has a number and no end")
-        outcome = _outcome(pace, reason, rounds, lost_ms, seats[game_id])
+        outcome = outcome_of(pace, reason, rounds, lost_ms, seats[game_id])
         if rated == Rated.COMPANY:
             # Whoever was a guest then may have an account by now: what was decided stands.
             outcome = Rated.COMPANY
@@ -63,7 +63,8 @@ def finished(pace: str, after: int, *, up_to: int | None = None, most: int = 1) 
     return found
 
 
-def _outcome(pace: str, reason: str, rounds: int, lost_ms: int, seats: Sequence[Sat]) -> Game.Rated:
+def outcome_of(pace: str, reason: str, rounds: int, lost_ms: int, seats: Sequence[Sat]) -> Game.Rated:
+    """What its ladder makes of a ranked game that ended like this."""
     if reason == "void":
         return Rated.VOID
     if rounds < 1:

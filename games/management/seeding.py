@@ -1,7 +1,8 @@
 """Fills an empty database with as many games as a busy site has after years: real records, over and over.
 
-Bots play a few hundred games in people's seats; each is told again with other people and at another time, in order,
-with its figures, and with the ratings and careers that follow. The same numbers give the same rows.
+A few hundred games (`telling.py`) are told again and again, with other people and at another time, in order, with their
+figures, and with the ratings and careers that follow. Some of the people are guests, some have left. The same numbers
+give the same rows.
 """
 
 import json
@@ -9,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from hashlib import sha256
-from itertools import chain
+from itertools import chain, count
 from random import Random
 from typing import Any
 
@@ -19,85 +19,28 @@ from django.db import connection, models, transaction
 
 from accounts import looks
 from accounts.models import User
-from games import careers, packing
-from games.bots.selfplay import SelfPlay, seated
-from games.figures import figures_of
-from games.ladder.finished import Finished
+from games import careers
+from games.ladder.finished import Finished, Sat, outcome_of
 from games.ladder.rate import Held, beaten
 from games.ladder.rate import play as rate
 from games.management.progress import Bar
+from games.management.telling import STRENGTH, Told, play
 from games.models import Figures, Finish, Game, Ladder, Rating, RatingEvent, Record, Seat
 from games.models.play import CODE_ALPHABET
-from games.rules import full_rounds, result, score
-from games.rules.edition import load_edition
-from games.rules.record import as_json, make_record
-from games.rules.terms import CHARACTERS, DEFAULT_LIMITS, Pace, Rulebook, Terms
 from games.rules.terms import Seat as Sitting
 
-CREATED = "2026-01-01T00:00:00Z"
 YEARS = 3
-# How many of a hundred games have so many players, are played by which rulebook, are relaxed, are ranked.
-PLAYERS = ((2, 15), (3, 20), (4, 65))
-RULEBOOKS: tuple[tuple[Rulebook, int], ...] = (("fr", 50), ("de", 20), ("it", 15), ("es", 10), ("pt", 5))
-RELAXED = 10
-RANKED = 85
+# Of a hundred people so many are guests, who play no ranked games; every so manieth of the others has gone.
+GUESTS = 10
+GONE = 97
+# Of a hundred games so many are in nobody's lists, of a thousand ranked ones so many were taken out of the ratings.
+UNLISTED = 6
+VOIDED = 1
 # A person's number is drawn with this power: few play much, many a little.
 SKEW = 1.8
 AT_ONCE = 20_000
 PEOPLE_AT_ONCE = 2_000
 NAMES = "Badger Cricket Fox Gecko Heron Jackdaw Lynx Magpie Marten Moth Otter Owl Raven Stoat".split()
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One real game, ready to be told again."""
-
-    terms: Terms
-    packed: bytes
-    head: int
-    length_ms: int
-    reason: str
-    rounds: int
-    standings: Sequence[tuple[int | None, int]]
-    figures: Sequence[dict[str, Any]]
-
-
-def play(number: int) -> Told:
-    """The game of this number, by bots, in the seats of people."""
-    rng = Random(number)
-    players = _drawn(PLAYERS, rng)
-    pace: Pace = "relaxed" if rng.randrange(100) < RELAXED else "live"
-    secret = sha256(f"seed/{number}".encode()).digest()
-    terms = Terms(
-        rulebook=_drawn(RULEBOOKS, rng),
-        pace=pace,
-        ranked=rng.randrange(100) < RANKED,
-        limits=DEFAULT_LIMITS[pace],
-        edition=load_edition(),
-        seats=tuple(Sitting("human", one, rng.randbytes(16)) for one in CHARACTERS[:players]),
-        server_seed=secret,
-    )
-    game = SelfPlay(terms, seated(terms, ["apprentice"] * players, str(number)))
-    log = game.play()
-    record = make_record("", CREATED, terms, [""] * players, log)
-    counted = figures_of(terms, log)
-    ended = result(counted.state)
-    assert ended is not None
-    places = {seat: place for place, seat in enumerate(ended.ranking, start=1)}
-    return Told(
-        terms,
-        packing.pack(as_json(record)),
-        len(log),
-        log[-1].at,
-        ended.reason,
-        full_rounds(counted.state),
-        [(places.get(one.seat), one.total) for one in ended.scores],
-        [one.columns(score(seat, counted.state.players[seat])) for seat, one in enumerate(counted.seats)],
-    )
-
-
-def _drawn(shares: Sequence[tuple[Any, int]], rng: Random) -> Any:
-    return rng.choices([one for one, _ in shares], [share for _, share in shares])[0]
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -151,14 +94,23 @@ def let_ids_follow() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """One of the real games told again: when, and who sat there."""
+    """One of the real games told again: when, who sat there (in a bot's seat nobody), what its ladder made of it."""
 
     number: int
     told: Told
     code: str
     ended: datetime
-    people: Sequence[int]
+    people: Sequence[int | None]
+    listed: bool
     finish_seq: int | None
+    outcome: Game.Rated | None
+    voided: bool
+
+    @property
+    def sat(self) -> Iterator[tuple[int, Sitting, int | None, tuple[int | None, int], str]]:
+        """Each seat's number, what it is, who sat there, place and points, and how they left."""
+        told = self.told
+        return zip(count(), told.terms.seats, self.people, told.standings, told.conduct, strict=False)
 
 
 class Seeding:
@@ -175,6 +127,7 @@ class Seeding:
         self.last_played: dict[tuple[str, int], datetime] = {}
         self.lines = 0
         self.real = real
+        self.named = people - people * GUESTS // 100
 
     def run(self) -> None:
         bar = Bar("real games", self.real)
@@ -200,34 +153,47 @@ class Seeding:
     def _store_people(self) -> None:
         bar = Bar("people", self.people)
         like = User(password="!", joined_at=self.start, seen_on=self.start.date())
-        rows = Rows(like, ["id", "name", "folded_name"])
+        rows = Rows(like, ["id", "name", "folded_name", "is_guest", "deleted_at"])
 
         def people() -> Iterator[Sequence[Any]]:
             for number in range(1, self.people + 1):
-                name = f"{NAMES[number % len(NAMES)]} {number}"
-                yield number, name, looks.fold(name)
+                guest = number > self.named
+                gone = number % GONE == 0 and not guest
+                animal = NAMES[number % len(NAMES)]
+                name = f"Guest {animal} {number}" if guest else f"Former {number}" if gone else f"{animal} {number}"
+                yield number, name, looks.fold(name), guest, moment(self.start) if gone else None
                 bar.advance()
 
         rows.store(people())
 
     def _tell(self, number: int) -> Telling:
         told = self.rng.choice(self.told)
-        people: dict[int, None] = {}
-        while len(people) < len(told.terms.seats):
-            people[1 + int(self.people * self.rng.random() ** SKEW)] = None
-        finish_seq = None
-        if told.terms.ranked:
-            finish_seq = self.finished[told.terms.pace] = self.finished.get(told.terms.pace, 0) + 1
-        code = "".join(self.rng.choices(CODE_ALPHABET, k=10))
-        return Telling(number, told, code, self.start + number * self.step, list(people), finish_seq)
+        ranked, pace = told.terms.ranked, told.terms.pace
+        humans = sum(sitting.kind == "human" for sitting in told.terms.seats)
+        drawn: dict[int, None] = {}
+        while len(drawn) < humans:
+            drawn[1 + int((self.named if ranked else self.people) * self.rng.random() ** SKEW)] = None
+        people = iter(drawn)
+        finish_seq = outcome = None
+        if ranked:
+            finish_seq = self.finished[pace] = self.finished.get(pace, 0) + 1
+            sat = [Sat("human", 1, False, place) for place, _ in told.standings]
+            outcome = outcome_of(pace, told.reason, told.rounds, told.lost_ms, sat)
+        return Telling(
+            number,
+            told,
+            code="".join(self.rng.choices(CODE_ALPHABET, k=10)),
+            ended=self.start + number * self.step,
+            people=[next(people) if sitting.kind == "human" else None for sitting in told.terms.seats],
+            listed=self.rng.randrange(100) >= UNLISTED,
+            finish_seq=finish_seq,
+            outcome=outcome,
+            voided=ranked and self.rng.randrange(1_000) < VOIDED,
+        )
 
     def _store_games(self, tellings: Sequence[Telling]) -> None:
-        Rows(Game(edition="house-1", kept_as=Game.Kept.RECORD, markets_by="draw", counted=True), GAME).store(
-            map(_game, tellings)
-        )
-        Rows(Seat(kind=Seat.Kind.HUMAN, conduct=Seat.Conduct.FINISHED), SEAT).store(
-            row for telling in tellings for row in _seats(telling)
-        )
+        Rows(Game(edition="house-1", kept_as=Game.Kept.RECORD, counted=True), GAME).store(map(_game, tellings))
+        Rows(Seat(), SEAT).store(row for telling in tellings for row in _seats(telling))
         Rows(Record(), RECORD).store((one.number, moment(one.ended), one.told.packed) for one in tellings)
         names = list(self.told[0].figures[0])
         Rows(Figures(), ["seat_id", *names]).store(
@@ -239,12 +205,13 @@ class Seeding:
 
     def _lines(self, one: Telling) -> Iterator[tuple[Any, ...]]:
         """What the game adds to the ledger."""
-        if one.finish_seq is None:
+        if one.finish_seq is None or one.outcome is None:
             return
         pace, held = one.told.terms.pace, self.held[one.told.terms.pace]
-        places = [place or 0 for place, _ in one.told.standings]
-        players = tuple(sorted(zip(one.people, places, strict=True)))
-        game = Finished(one.number, one.finish_seq, one.ended, Game.Rated.RATED, False, True, players)
+        players = tuple(sorted((person, place) for _, _, person, (place, _), _ in one.sat if person and place))
+        game = Finished(one.number, one.finish_seq, one.ended, one.outcome, one.voided, one.listed, players)
+        if not game.counts:
+            return
         changes = rate(held, game)
         for user_id, change in changes:
             self.lines += 1
@@ -282,33 +249,35 @@ class Seeding:
 
 
 GAME = (
-    "id code created rulebook pace ranked limits server_seed commitment head started_ms ended reason rounds finish_seq"
-    " rated"
+    "id code created rulebook pace ranked limits markets_by faces server_seed commitment head started_ms ended reason"
+    " rounds lost_ms finish_seq listed rated voided"
 ).split()
-SEAT = "id game_id number user_id character nonce place points ended".split()
+SEAT = "id game_id number kind user_id strength character nonce place points conduct ended".split()
 RECORD = "game_id at packed".split()
-LINE = ("id game_id player_id pace finish_seq at before delta after k games_before season season_gain beaten").split()
+LINE = "id game_id player_id pace finish_seq at before delta after k games_before season season_gain beaten".split()
 
 
 def _game(one: Telling) -> tuple[Any, ...]:
     told = one.told
     ended, started_ms = moment(one.ended), int(one.ended.timestamp() * 1000) - told.length_ms
-    limits = json.dumps(told.terms.limits.as_json())
     return (
         *(one.number, one.code, moment(one.ended - timedelta(milliseconds=told.length_ms))),
-        *(told.terms.rulebook, told.terms.pace, told.terms.ranked, limits),
+        *(told.terms.rulebook, told.terms.pace, told.terms.ranked, json.dumps(told.terms.limits.as_json())),
+        *(told.terms.markets_by, json.dumps(list(told.terms.faces))),
         *(told.terms.server_seed, told.terms.commitment),
-        *(told.head, started_ms, ended, told.reason, told.rounds, one.finish_seq),
-        Game.Rated.RATED.value if one.finish_seq else "",
+        *(told.head, started_ms, ended, told.reason, told.rounds, told.lost_ms, one.finish_seq, one.listed),
+        one.outcome.value if one.outcome else "",
+        moment(one.ended + timedelta(days=1)) if one.voided else None,
     )
 
 
 def _seats(one: Telling) -> Iterator[tuple[Any, ...]]:
-    ended = moment(one.ended)
-    for number, (person, sitting) in enumerate(zip(one.people, one.told.terms.seats, strict=True)):
-        standing = one.told.standings[number]
-        seat_id = _seat_id(one, number)
-        yield seat_id, one.number, number, person, sitting.character, sitting.nonce, *standing, ended
+    for number, sitting, person, standing, conduct in one.sat:
+        yield (
+            *(_seat_id(one, number), one.number, number, sitting.kind, person),
+            "" if person else STRENGTH,
+            *(sitting.character, sitting.nonce, *standing, conduct, moment(one.ended)),
+        )
 
 
 def _seat_id(one: Telling, seat: int) -> int:

@@ -11,6 +11,7 @@ from games.management.seeding import Seeding
 from games.models import Game
 
 REAL = 300
+FEWEST = 8
 
 
 class Command(BaseCommand):
@@ -28,6 +29,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, games: int, people: int, real: int, **options: Any) -> None:
+        if people < FEWEST:
+            raise CommandError(f"Fewer than {FEWEST} people are no site.")
         if Game.objects.exists() or User.objects.exists():
             raise CommandError("This database is not empty: nothing was changed.")
         Seeding(games, people, real, timezone.now()).run()
