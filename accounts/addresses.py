@@ -1,12 +1,10 @@
-"""Where a request or a socket really comes from.
+"""Where a request really comes from.
 
 Whoever connects may write what they like into X-Forwarded-For; only the entries that our own proxies added can be
 believed. `TRUSTED_PROXIES` says how many of them stand before us, none by default.
 """
 
 import ipaddress
-from collections.abc import Mapping
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -45,10 +43,3 @@ def of_request(request: HttpRequest) -> str:
     return client(
         request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
     )
-
-
-def of_scope(scope: Mapping[str, Any]) -> str:
-    """The same for a socket, whose `scope` ASGI gives."""
-    headers = [value.decode("latin-1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
-    peer = (scope.get("client") or [""])[0]
-    return client(peer or "", ",".join(headers), settings.TRUSTED_PROXIES)

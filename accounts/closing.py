@@ -21,11 +21,6 @@ GRACE = timedelta(days=30)
 PSEUDONYM_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 
-def deleted_on(user: User) -> datetime | None:
-    """When a closed account will be deleted."""
-    return user.closed_at + GRACE if user.closed_at else None
-
-
 def refuse_last_administrator(user: User) -> None:
     others = User.objects.filter(is_superuser=True, closed_at=None, deleted_at=None).exclude(pk=user.pk)
     if user.is_superuser and not others.exists():
