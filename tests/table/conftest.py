@@ -100,11 +100,12 @@ class Match:
     def page(self, web: Site, seat: int | None, key: str = "") -> Page:
         cookie = "" if seat is None else self.cookies[seat]
         page = Page(f"ws://localhost:{web.port}/ws/1/games/{self.game.code}", cookie, key or f"p{seat}")
+        page.seat = seat
         self.pages.append(page)
         return page
 
-    async def inside(self, *processes: Tables) -> list[InnerPage]:
-        """Every player's page in the test's own process, before these tables by turns, with the search on."""
+    async def begun_inside(self, *processes: Tables) -> list[InnerPage]:
+        """Every player's page in the test's own process, before these tables by turns, with the game begun."""
         pages = [InnerPage(seat) for seat in range(len(self.cookies))]
         for page in pages:
             await processes[0].reader.run(opening.keep_nonce, self.game.pk, page.seat or 0, bytes(16))
@@ -112,6 +113,12 @@ class Match:
             await page.join(processes[seat % len(processes)], self.game)
         for page in pages:
             await page.until(lambda page: bool(page.sight))
+        return pages
+
+    async def inside(self, *processes: Tables) -> list[InnerPage]:
+        """The same, with the search on."""
+        pages = await self.begun_inside(*processes)
+        for page in pages:
             await page.do("ready", on=True)
         for page in pages:
             await page.until(lambda page: page.sight["phase"] == "search")
@@ -231,6 +238,13 @@ async def new_tables(transactional_db: None) -> AsyncIterator[NewTables]:
     yield new
     for tables in running:
         await tables.stop()
+
+
+def skip(tables: Tables, ms: int) -> None:
+    """Time passes for these tables, and nobody was away meanwhile."""
+    assert tables.clock._ahead is not None
+    tables.clock._ahead += ms
+    tables._beaten += ms
 
 
 async def same_as_reload(page: Page) -> None:

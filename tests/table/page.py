@@ -8,6 +8,7 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.protocol import State
 
 Message = dict[str, Any]
 
@@ -18,6 +19,8 @@ class Picture:
     """What a person sees on the screen, kept up to date by what the page is told and by nothing else."""
 
     def __init__(self) -> None:
+        # Whose page it is, as the one who opened it knows; None for a spectator.
+        self.seat: int | None = None
         self.sight: Message = {}
         self.welcome: Message = {}
         self.cards: dict[str, Message] = {}
@@ -93,6 +96,10 @@ class Page(Picture):
         await self._socket.send(json.dumps({"do": "join", "page": self.key, "after": after}))
         await self.until(lambda page: page.close_code is not None or self._is_up_to_date())
         return self
+
+    @property
+    def is_open(self) -> bool:
+        return self._socket is not None and self._socket.state is State.OPEN
 
     def _is_up_to_date(self) -> bool:
         return bool(self.welcome) and self.head >= self.welcome["head"]
