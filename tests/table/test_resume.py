@@ -2,24 +2,103 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
+from channels.db import database_sync_to_async
 
+from games import log, rules, servers, steps
+from games.frames import Step
+from games.models import Game, Seat
+from games.rules.record import Record
 from tests.browser.site import Site
 from tests.client import choose
-from tests.table.conftest import NewMatch, NewTables, as_shown, garage
+from tests.games.finished import NAMES, kept
+from tests.table.conftest import Match, NewMatch, NewTables, as_shown, garage
 from tests.table.inside import InnerPage
-from tests.table.page import Message, Page
+from tests.table.page import Message
+
+# Together they have every event that there is, of players, of the clock, of leavers and after faults.
+SOME_GAMES = ["pt-3-dozers", "es-2-resumed-and-left", "es-3-forsaken", "pt-4"]
+# So many events before the last one a line may have broken: a page is told these, or where that is shorter the sight.
+MISSED = (2, 7, 30, 63, 64, 65, 100)
 
 
-async def comes_back(page: Page) -> None:
-    await page.cut()
-    await page.open()
+def causes(record: Record) -> Iterator[list[Step]]:
+    """What happened, each cause with all that followed from it: together it goes into the log."""
+    state = rules.blank(record.head.terms)
+    for _, happened in itertools.groupby(record.events, key=lambda event: event.at):
+        done = steps.steps_of(state, list(happened))
+        state = done[-1].after
+        yield done
+
+
+async def about_to_happen(new_match: NewMatch, record: Record) -> Match:
+    """The game of this record before its first event."""
+    terms = record.head.terms
+    how = {"rulebook": terms.rulebook, "pace": terms.pace, "ranked": terms.ranked, "faces": terms.faces}
+    match = await new_match(len(terms.seats), terms.limits, **how)
+    drawn = {"server_seed": terms.server_seed, "commitment": terms.commitment}
+    await Game.objects.filter(pk=match.game.pk).aupdate(**drawn)
+    for number, seat in enumerate(terms.seats):
+        await Seat.objects.filter(game=match.game, number=number).aupdate(nonce=seat.nonce)
+    return match
+
+
+async def happen(match: Match, done: list[Step]) -> None:
+    """Another process writes this, and will not let go of the game."""
+
+    def write() -> None:
+        append = steps.append_of(
+            match.game.pk, done[-1].after, steps.lines_of(done), now=now, started_ms=now, kept_by=None
+        )
+        assert not log.write([replace(append, wake_at=None)])
+
+    now = await database_sync_to_async(servers.database_now)()
+    await database_sync_to_async(write)()
 
 
 @pytest.mark.slow
-async def test_cut_after_each_event_of_a_whole_game_a_page_resumes_to_the_byte(
+@pytest.mark.both_databases
+async def test_cut_after_each_event_of_recorded_games_even_between_those_of_one_moment_a_page_resumes_to_the_byte(
+    new_match: NewMatch, new_tables: NewTables, so_often: Callable[[int, int], int]
+) -> None:
+    tables, long = await new_tables(), bool(so_often(0, 1))
+    for name in NAMES if long else SOME_GAMES:
+        record = kept(name)
+        match = await about_to_happen(new_match, record)
+        viewers = [*range(len(record.head.terms.seats)), None]
+        turns, missed = itertools.cycle(viewers), itertools.cycle(MISSED)
+        pages: dict[int | None, InnerPage] = {}
+        reloads: list[dict[int | None, str]] = [{}]
+        for done in causes(record):
+            before = max(1, len(reloads) - 1)
+            for step in done:
+                reloads.append({seat: json.dumps(rules.sight(step.after, seat), sort_keys=True) for seat in viewers})
+            await happen(match, done)
+            table = await tables.table(match.game.code)
+            assert table is not None
+            table.catch_up(len(reloads) - 1)
+            await table.settle()
+            for seat, page in pages.items():
+                assert as_shown(page) == reloads[-1][seat]
+            for after in [*range(before, len(reloads)), max(1, len(reloads) - 1 - next(missed))]:
+                for seat in viewers if long or not pages else [next(turns)]:
+                    if seat is None and None in pages:
+                        pages[None].leave()
+                    page = pages[seat] = InnerPage(seat)
+                    page.sight, page.head = json.loads(reloads[after][seat]), after
+                    await page.join(tables, match.game, after)
+                    assert as_shown(page) == reloads[-1][seat], (name, after, seat)
+        assert len(reloads) == 1 + len(record.events)
+        assert await match.faults() == []
+
+
+@pytest.mark.slow
+@pytest.mark.both_databases
+async def test_cut_after_each_event_of_a_whole_game_over_real_sockets_a_page_resumes_to_the_byte(
     web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
 ) -> None:
     match = await new_match(4)
@@ -28,23 +107,24 @@ async def test_cut_after_each_event_of_a_whole_game_a_page_resumes_to_the_byte(
     pages = [*players, watcher]
     costs = {market["face"]: market["cost"] for market in watcher.welcome["edition"]["markets"]}
     turns = itertools.cycle(range(len(pages)))
-    cuts = 0
+    long = bool(so_often(0, 1))
+    cuts = head = 0
     while watcher.sight["phase"] != "over":
-        happened = False
         for player in players:
             for wish in choose(player.sight, costs):
-                answer = await player.do(**renamed(wish))
-                if answer["type"] == "refused":
-                    continue
-                happened = True
-                for number in [next(turns)] if so_often(1, 0) else range(len(pages)):
-                    await comes_back(pages[number])
-                    cuts += 1
-                await match.all_see_the_log(pages)
-                break
-        if not happened:
-            # Only the clock has something to do.
-            await asyncio.sleep(0.05)
+                if (await player.do(**renamed(wish)))["type"] != "refused":
+                    break
+            else:
+                # Only others, or the clock, have something to do.
+                await asyncio.sleep(0.01)
+            if watcher.head == head:
+                continue
+            head = watcher.head
+            for number in range(len(pages)) if long else [next(turns)]:
+                await pages[number].cut()
+                await pages[number].open()
+                cuts += 1
+            await match.all_see_the_log(pages)
     assert cuts > 100
     assert await match.faults() == []
 
