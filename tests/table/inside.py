@@ -23,6 +23,7 @@ class InnerPage(Picture):
         self.key = key or f"p{seat}"
         self.joined_ms = 0
         self.closed: CloseCode | None = None
+        self.refused: list[str] = []
         self._table: Table | None = None
         self._answers: dict[str, asyncio.Future[Message]] = {}
         self._commands = 0
@@ -81,6 +82,8 @@ class InnerPage(Picture):
             answer.set_result(message)
 
     async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
+        self.refused.append(code)
+        self._changed.set()
         answer = self._answers.pop(command_id, None)
         if answer and not answer.done():
             answer.set_result({"type": "refused", "id": command_id, "code": code, "head": head})

@@ -5,15 +5,21 @@ import resource
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from typing import Any
 
 import psycopg
 import pytest
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
+from games.tables import Tables
 from tests.browser.site import Site
 from tests.settings import ON_POSTGRES
-from tests.table.conftest import Match, NewMatch, database_address, same_as_reload
+from tests.table.conftest import Match, NewMatch, NewTables, database_address, garage, same_as_reload
+from tests.table.inside import InnerPage
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
 
@@ -53,12 +59,34 @@ async def full(web: Site) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def read_only(web: Site) -> AsyncIterator[None]:
+async def read_only() -> AsyncIterator[None]:
     on_postgres("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
     try:
         yield
     finally:
         on_postgres("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")
+
+
+def opened_for_reading(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA query_only = on")
+
+
+@asynccontextmanager
+async def reading_only(tables: Tables) -> AsyncIterator[None]:
+    """The same for these tables. A SQLite file that is open for writing stays so: each of theirs is opened anew."""
+    if ON_POSTGRES:
+        async with read_only():
+            yield
+        return
+    connection_created.connect(opened_for_reading)
+    for reader in (tables.reader, tables._heart):
+        await reader.run(connections.close_all)
+    await asyncio.to_thread(tables.pen.close)
+    try:
+        yield
+    finally:
+        connection_created.disconnect(opened_for_reading)
 
 
 async def locked() -> None:
@@ -96,7 +124,7 @@ async def away() -> None:
 FAULTS: dict[str, Callable[[Site], AbstractAsyncContextManager[None]]] = {"full": full}
 INTERRUPTIONS: dict[str, Callable[[], Awaitable[None]]] = {"locked": locked}
 if ON_POSTGRES:
-    FAULTS = {"full": full, "read_only": read_only}
+    FAULTS = {"full": full, "read_only": lambda _: read_only()}
     INTERRUPTIONS = {"held_up": held_up, "cut_off": cut_off, "away": away}
 
 
@@ -149,3 +177,28 @@ async def test_a_database_that_is_held_up_or_cut_off_makes_everybody_wait_and_no
         await all_is_well(match, racers)
     for page in pages:
         assert page.close_code is None
+
+
+async def test_a_process_that_may_only_read_refuses_everything_and_goes_on_when_it_may_write_again(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, other, tables = await new_match(), await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    waiting = await InnerPage(0).join(tables, other.game)
+    tile, before = garage(alice)[0], alice.head
+    async with reading_only(tables):
+        for page in (alice, bob):
+            assert (await page.do("lift", "once", tile=tile))["code"] == "unavailable"
+        waiting.give_nonce(bytes(range(16)))
+        await waiting.until(lambda page: page.refused == ["unavailable"])
+        watcher = await InnerPage(None).join(tables, match.game)
+        await match.all_see_the_log([alice, bob, watcher])
+        assert (alice.head, bob.head, waiting.nonce) == (before, before, "")
+    assert (await alice.do("lift", "once", tile=tile))["type"] == "events"
+    assert (await bob.do("lift", "once", tile=tile))["code"] == "tile_gone"
+    # What was opened for reading may be given up only now.
+    for _ in range(2):
+        waiting.give_nonce(bytes(range(16)))
+    await waiting.until(lambda page: page.nonce == bytes(range(16)).hex())
+    await match.all_see_the_log([alice, bob, watcher])
+    assert await match.faults() == []
