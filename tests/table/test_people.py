@@ -3,15 +3,17 @@
 from collections.abc import Callable
 
 import pytest
+from allauth.mfa.models import Authenticator
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.test import Client
 
 from accounts import closing, guests, moderation
+from accounts.administrators import make_first_administrator
 from accounts.models import FOREVER, User
 from games.frames import CloseCode
 from tests.browser.site import Site
-from tests.table.conftest import Match, NewMatch
+from tests.table.conftest import Match, NewMatch, session_of
 from tests.table.page import Page
 
 PASSWORD = "gratin dauphinois"
@@ -96,3 +98,32 @@ async def test_a_person_who_has_to_go_goes_and_the_others_play_on(
     # With the old cookie one is a stranger, who may watch and nothing more.
     stranger = await match.page(web, 0, "stranger").open()
     assert stranger.sight["seat"] is None
+
+
+def become_a_moderator(match: Match) -> User:
+    guests.claim(player(match, 0), "Irma Vep", PASSWORD)
+    User.objects.filter(name="Irma Vep").update(is_staff=True)
+    return player(match, 0)
+
+
+def be_the_first_administrator(match: Match) -> User:
+    made = make_first_administrator()
+    assert made is not None
+    return User.objects.get(name=made[0])
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("somebody", [become_a_moderator, be_the_first_administrator])
+async def test_whoever_has_something_to_do_first_is_told_so_and_sees_no_table(
+    web: Site, new_match: NewMatch, somebody: Callable[[Match], User]
+) -> None:
+    match = await new_match()
+    person = await database_sync_to_async(somebody)(match)
+    match.cookies[0] = await database_sync_to_async(session_of)(person)
+    page = await match.page(web, 0).open()
+    assert (page.close_code, page.notices) == (CloseCode.NOT_ALLOWED, ["duty"])
+    assert len(page.frames) == 1
+    await database_sync_to_async(Authenticator.objects.create)(user=person, type=Authenticator.Type.TOTP, data={})
+    await User.objects.filter(pk=person.pk).aupdate(must_change_password=False)
+    await page.open()
+    assert (page.close_code, page.welcome["head"]) == (None, 0)

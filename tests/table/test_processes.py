@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,19 @@ async def test_a_game_whose_keeper_died_goes_on_and_gets_back_the_time_it_lost(
     await watcher.until(lambda page: page.sight["players"][0]["hand"] is None)
     assert watcher.sight["at"] >= lifted.at + resumed.lost_ms + QUICK.countdown_ms + SHORT_HANDS.hand_ms
     assert await match.faults() == []
+
+
+async def test_the_keeper_lets_a_limit_act_when_it_passes_and_needs_no_look_for_that(
+    new_match: NewMatch, new_tables: NewTables, in_time: Callable[[float], float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "orphans", lambda *_: [])
+    tables = await new_tables()
+    matches = [await new_match() for _ in range(5)]
+    await asyncio.gather(*(match.inside(tables) for match in matches))
+    for match in matches:
+        moments = {event.type: event.at for event in await database_sync_to_async(log_of)(match.game.pk)}
+        late = moments["search_started"] - moments["countdown_started"] - QUICK.countdown_ms
+        assert 0 <= late <= in_time(0.25) * 1_000
 
 
 async def test_of_several_heirs_one_takes_the_game_over_though_nobody_looks_at_it(

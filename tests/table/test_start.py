@@ -9,11 +9,14 @@ from django.db import OperationalError
 from games import log, opening, servers, tables
 from games.frames import CloseCode
 from games.models import Game
-from games.rules import chance
-from tests.table.conftest import Match, NewMatch, NewTables, eventually, garage, log_of
+from games.rules import chance, terms
+from tests.table.conftest import Match, NewMatch, NewTables, eventually, garage, log_of, skip
 from tests.table.inside import InnerPage
 
 pytestmark = [pytest.mark.both_databases]
+
+MINUTE_MS = 60 * 1_000
+DAY_MS = 24 * 60 * MINUTE_MS
 
 
 async def nonces_in_the_record(match: Match) -> list[str]:
@@ -73,6 +76,33 @@ async def test_a_game_that_nobody_comes_to_begins_all_the_same(
 
     await eventually(begun)
     assert await nonces_in_the_record(match) == [chance.NO_NONCE.hex()] * 2
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+async def test_a_relaxed_game_waits_a_day_for_the_nonce_of_a_player_who_is_not_there(
+    new_match: NewMatch, new_tables: NewTables, comes_back: bool
+) -> None:
+    match, tables = await new_match(pace="relaxed", limits=terms.DEFAULT_LIMITS["relaxed"]), await new_tables()
+    alice = await InnerPage(0).join(tables, match.game)
+    alice.give_nonce(b"a" * 16)
+    table = await tables.table(match.game.code)
+    assert table is not None
+    skip(tables, DAY_MS - MINUTE_MS)
+    table.wake()
+    await table.settle()
+    assert (await types(match), alice.sight) == ([], {})
+    bob = await InnerPage(1).join(tables, match.game)
+    if comes_back:
+        bob.give_nonce(b"b" * 16)
+    else:
+        skip(tables, MINUTE_MS)
+        table.wake()
+    for page in (alice, bob):
+        await page.until(lambda page: bool(page.sight))
+    bob.give_nonce(b"c" * 16)
+    await bob.until(lambda page: page.nonce != "")
+    assert bob.nonce == (b"b" * 16 if comes_back else chance.NO_NONCE).hex()
+    assert await nonces_in_the_record(match) == [alice.nonce, bob.nonce]
 
 
 async def test_a_step_that_fails_sends_the_pages_of_this_table_away_and_no_others(
