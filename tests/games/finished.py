@@ -21,7 +21,11 @@ def kept(name: str) -> Record:
 
 def finished(name: str, people: Sequence[User] = (), ago: timedelta = timedelta(hours=1)) -> Game:
     """The game of this kept record, with its rows in the log, as if it had ended so long ago."""
-    record = kept(name)
+    return played(kept(name), people, ago)
+
+
+def played(record: Record, people: Sequence[User] = (), ago: timedelta = timedelta(hours=1)) -> Game:
+    """The same of any record; who has no account sits there as a bot or as a former guest."""
     terms = record.head.terms
     ended = datetime.now(UTC) - ago
     game = Game.objects.create(
