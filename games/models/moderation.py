@@ -68,6 +68,13 @@ class Case(models.Model):
 class Report(models.Model):
     """One person's word about another, with the moment it is about."""
 
+    class Verdict(models.TextChoices):
+        """What a moderator found of it."""
+
+        UPHELD = "upheld", _("It was so")
+        UNFOUNDED = "unfounded", _("Nothing was found")
+        ABUSIVE = "abusive", _("Reported falsely on purpose")
+
     case = models.ForeignKey(Case, models.CASCADE, related_name="reports")
     reporter = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="reports_made")
     about = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="reports")
@@ -78,7 +85,7 @@ class Report(models.Model):
     seq = models.PositiveIntegerField(null=True)
     message = models.PositiveBigIntegerField(null=True)
     said = models.CharField(max_length=500, blank=True)
-    verdict = models.CharField(max_length=10, choices=Case.Outcome, blank=True)
+    verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, blank=True)
 
     class Meta:
         verbose_name = _("report")
@@ -181,6 +188,11 @@ class Act(models.Model):
     def why_final(self) -> str | Promise:
         """Why this cannot be undone; empty where it can."""
         return FINAL.get(self.what, "")
+
+    @property
+    def tells_why(self) -> bool:
+        """Whether its reason and words are for whoever has a letter about it; those of a decision are for the log."""
+        return self.what != What.DECIDE
 
     @property
     def is_undone(self) -> bool:

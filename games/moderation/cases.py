@@ -1,5 +1,6 @@
 """Cases: a queue by urgency and age, each worked on by one moderator at a time, never by one who sat at that table."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -84,15 +85,20 @@ def _refuse_taken(case: Case, moderator: User) -> None:
         raise ValidationError(_("Another moderator works on this case."), code="case_taken")
 
 
-def decide(case: Case, moderator: User, outcome: Case.Outcome, words: str = "") -> Act:
-    """Close a case: everybody who reported hears that it was decided, and false reports are counted."""
+def decide(case: Case, moderator: User, verdicts: Mapping[int, Report.Verdict], words: str = "") -> Act:
+    """Close a case with a verdict on each of its reports, by their numbers: everybody who reported hears that it was
+    decided, and whoever reported falsely on purpose that it counts against them. It counts against nobody else."""
     with transaction.atomic():
         case = mine(case, moderator)
         roles.refuse_too_many(moderator, What.DECIDE)
-        now = timezone.now()
-        reports = list(case.reports.select_related("reporter"))
-        Report.objects.filter(case=case).update(verdict=outcome)
-        Case.objects.filter(pk=case.pk).update(decided=now, decided_by=moderator, outcome=outcome)
+        reports = list(case.reports.select_related("reporter").order_by("pk"))
+        if {report.pk for report in reports} != set(verdicts):
+            raise ValidationError(_("Another report has come in. Look at it first."), code="new_report")
+        for report in reports:
+            report.verdict = verdicts[report.pk]
+        Report.objects.bulk_update(reports, ["verdict"])
+        outcome = _outcome(list(verdicts.values()))
+        Case.objects.filter(pk=case.pk).update(decided=timezone.now(), decided_by=moderator, outcome=outcome)
         act = Act.objects.create(
             by=moderator,
             person=case.about,
@@ -100,12 +106,26 @@ def decide(case: Case, moderator: User, outcome: Case.Outcome, words: str = "") 
             reason=reports[0].reason if reports else Reason.OTHER,
             words=words,
             before={"reports": len(reports), "urgency": case.urgency},
-            after={"outcome": outcome},
+            after={"outcome": outcome, "verdicts": {str(report.pk): report.verdict for report in reports}},
             case=case,
         )
-        for report in {report.reporter_id: report for report in reports}.values():
-            letters.send(report.reporter, Letter.Kind.DECIDED, report=report)
+        _answer(reports, act)
     return act
+
+
+def _outcome(verdicts: Sequence[Report.Verdict]) -> Case.Outcome:
+    if Report.Verdict.UPHELD in verdicts:
+        return Case.Outcome.ACTED
+    abusive = bool(verdicts) and all(verdict == Report.Verdict.ABUSIVE for verdict in verdicts)
+    return Case.Outcome.ABUSIVE if abusive else Case.Outcome.UNFOUNDED
+
+
+def _answer(reports: Sequence[Report], act: Act) -> None:
+    """One letter to each who reported; it tells of the decision itself only whom it goes against."""
+    latest = {report.reporter_id: report for report in reports}
+    abusive = {report.reporter_id for report in reports if report.verdict == Report.Verdict.ABUSIVE}
+    for person_id, report in latest.items():
+        letters.send(report.reporter, Letter.Kind.DECIDED, report=report, act=act if person_id in abusive else None)
 
 
 def evidence(case: Case) -> dict[str, Any]:
@@ -118,8 +138,8 @@ def evidence(case: Case) -> dict[str, Any]:
         "earlier": Case.objects.filter(about=person).exclude(pk=case.pk).order_by("-opened")[:20],
         "acts": Act.objects.filter(person=person).select_related("by", "undone_by").order_by("-at")[:30],
         "games": Seat.objects.filter(user=person).count(),
-        "founded": Report.objects.filter(reporter=person, verdict=Case.Outcome.ACTED).count(),
-        "false": Report.objects.filter(reporter=person, verdict=Case.Outcome.ABUSIVE).count(),
+        "founded": Report.objects.filter(reporter=person, verdict=Report.Verdict.UPHELD).count(),
+        "false": Report.objects.filter(reporter=person, verdict=Report.Verdict.ABUSIVE).count(),
         "shared": shared_addresses(person),
         "conduct": conduct_of(person),
         "ratings": [(pace.label, ladder.standing(person.pk, pace)) for pace in Game.Pace],

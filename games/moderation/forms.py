@@ -1,13 +1,13 @@
 """What people fill in to report, and what moderators fill in to act."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games.models import FINAL, Case, Reason, What
+from games.models import FINAL, Case, Reason, Report, What
 from games.models.moderation import MOST_WORDS
 from games.moderation.acts import ON_PEOPLE
 
@@ -105,8 +105,22 @@ class RoomActForm(AtTheTableForm):
 
 
 class DecideForm(forms.Form):
-    outcome = forms.ChoiceField(label=_("What came of it"), choices=Case.Outcome.choices)
+    """What came of each report in a case."""
+
     words = words_field(_("For the log"))
+
+    def __init__(self, *args: Any, reports: Iterable[Report], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._fields_of = {report.pk: f"report_{report.pk}" for report in reports}
+        for report in reports:
+            label = f"{report.reporter.name}: {report.get_reason_display()}"
+            choices = [("", "–"), *Report.Verdict.choices]
+            self.fields[self._fields_of[report.pk]] = forms.ChoiceField(label=label, choices=choices)
+        self.order_fields([*self._fields_of.values(), "words"])
+
+    def verdicts(self) -> dict[int, Report.Verdict]:
+        """By the reports' numbers, once the form is valid."""
+        return {pk: Report.Verdict(self.cleaned_data[name]) for pk, name in self._fields_of.items()}
 
 
 class HideForm(forms.Form):

@@ -98,7 +98,7 @@ def urgency(case: Case) -> int:
 def abusive_reports(person_id: int) -> int:
     """How often this person reported falsely on purpose, lately."""
     since = timezone.now() - ABUSE_COUNTS
-    return Report.objects.filter(reporter=person_id, verdict=Case.Outcome.ABUSIVE, at__gt=since).count()
+    return Report.objects.filter(reporter=person_id, verdict=Report.Verdict.ABUSIVE, at__gt=since).count()
 
 
 def _refuse(reporter: User, about: User, moment: Moment) -> None:

@@ -13,7 +13,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -84,7 +84,12 @@ def case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
 
 
 def _case_page(
-    request: HttpRequest, me: User, shown: Case, form: ActForm | None = None, status: int = 200
+    request: HttpRequest,
+    me: User,
+    shown: Case,
+    form: ActForm | None = None,
+    decide_form: DecideForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     context = {
         "case": shown,
@@ -93,7 +98,7 @@ def _case_page(
         "free": cases.is_free(shown, me),
         "involved": cases.is_involved(shown, me),
         "form": form or ActForm(initial={"reason": _first_reason(shown)}),
-        "decide_form": DecideForm(),
+        "decide_form": decide_form or _decide_form(shown),
         **cases.evidence(shown),
     }
     return render(request, "games/moderation/case.html", context, status=status)
@@ -125,17 +130,21 @@ def release(request: HttpRequest, me: User, pk: int) -> HttpResponse:
 @require_POST
 @moderators_only
 def decide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    found = get_object_or_404(Case, pk=pk)
-    form = DecideForm(request.POST)
-    if form.is_valid():
-        try:
-            cases.decide(found, me, Case.Outcome(form.cleaned_data["outcome"]), form.cleaned_data["words"])
-        except ValidationError as refused:
-            say_why(request, refused)
-            return redirect("games:case", pk)
-        messages.success(request, gettext("Decided. Whoever reported has a letter."))
-        return redirect("games:moderation")
-    return redirect("games:case", pk)
+    found = get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk)
+    form = _decide_form(found, request.POST)
+    if not form.is_valid():
+        return _case_page(request, me, found, decide_form=form, status=422)
+    try:
+        cases.decide(found, me, form.verdicts(), form.cleaned_data["words"])
+    except ValidationError as refused:
+        say_why(request, refused)
+        return redirect("games:case", pk)
+    messages.success(request, gettext("Decided. Whoever reported has a letter."))
+    return redirect("games:moderation")
+
+
+def _decide_form(shown: Case, said: QueryDict | None = None) -> DecideForm:
+    return DecideForm(said, reports=shown.reports.select_related("reporter").order_by("-at"))
 
 
 @require_POST

@@ -105,7 +105,7 @@ async def test_from_a_report_in_a_running_game_to_the_appeal(open_page: OpenPage
         await expect(page.get_by_role("heading", name="This game does not count")).to_be_visible()
     await watch.go_back()
     await watch.goto(f"/moderation/cases/{report.case_id}/")
-    await watch.get_by_label("What came of it").select_option("acted")
+    await watch.get_by_label("Irma Vep: Insults or hate").select_option("upheld")
     await watch.get_by_role("button", name="Decide").click()
     await expect(watch.get_by_text("Nothing waits")).to_be_visible()
 

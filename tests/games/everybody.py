@@ -76,6 +76,7 @@ def house() -> House:
     pks = {
         "person": fandor.pk,
         "case": case.pk,
+        "report": case.reports.get().pk,
         "act": act.pk,
         "own_act": own.pk,
         "appeal": appeal.pk,
@@ -177,6 +178,7 @@ def said(door: Door, house: House) -> dict[str, Any]:
         "games:moderated_game": {"what": "watch", "reason": "insult"},
         "games:moderated_room": {"what": "close_room", "reason": "insult"},
         "games:hide": {"reason": "insult"},
+        "games:decide_case": {f"report_{house.pks['report']}": "unfounded"},
         "games:report": {"reason": "threat"},
         "games:talk": {"preset": "luck"},
         "games:appeal": {"words": "Please."},

@@ -8,7 +8,7 @@ from allauth.mfa.totp.internal import auth as totp
 from django.test import Client
 
 from accounts.models import User
-from games.models import Case, Game, Reason, Report
+from games.models import Act, Case, Game, Reason, Report
 from games.moderation import cases, reports
 from games.moderation.reports import Moment
 from games.opening import NewSeat, open_game, seal
@@ -50,6 +50,11 @@ def game_of(*people: User, **options: object) -> Game:
 
 def reported(reporter: User, about: User, reason: Reason = Reason.INSULT, game: Game | None = None) -> Report:
     return reports.file_report(reporter, about, reason, "He shouts.", Moment(game))
+
+
+def decided(case: Case, by: User, verdict: Report.Verdict = Report.Verdict.UPHELD, words: str = "") -> Act:
+    """The same verdict on every report of a case."""
+    return cases.decide(case, by, {report.pk: verdict for report in case.reports.all()}, words)
 
 
 def claimed(about: User, by: User, reporter: User) -> Case:

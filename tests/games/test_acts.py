@@ -14,12 +14,12 @@ from django.utils import timezone, translation
 
 from accounts.models import EndedSession, User
 from games import chat, ladder, log, ranked, rooms, sweep
-from games.models import FINAL, Act, Case, Game, Ladder, Letter, Message, Rating, Reason, What
+from games.models import FINAL, Act, Game, Ladder, Letter, Message, Rating, Reason, Report, What
 from games.moderation import acts, cases, letters, roles, sides, undoing
 from games.moderation.acts import Why
 from midnight.celery import app
 from tests.games.finished import finished
-from tests.games.night_watch import claimed, client_of, game_of, moderator, reported, somebody
+from tests.games.night_watch import claimed, client_of, decided, game_of, moderator, reported, somebody
 
 pytestmark = pytest.mark.django_db
 WHY = Why(Reason.INSULT, "Not like this.")
@@ -172,12 +172,12 @@ def test_what_cannot_be_undone_is_said_before_and_after(juve: User, max_: User) 
 
 def test_a_decision_is_undone_and_the_case_waits_again(juve: User, max_: User) -> None:
     case = claimed(max_, juve, somebody("Irma Vep"))
-    act = cases.decide(case, juve, Case.Outcome.ABUSIVE)
+    act = decided(case, juve, Report.Verdict.ABUSIVE)
     undoing.undo(act, juve)
     case.refresh_from_db()
     assert (case.decided, case.outcome, case.claimed_by) == (None, "", None)
     assert [report.verdict for report in case.reports.all()] == [""]
-    again = cases.decide(cases.claim(case, juve), juve, Case.Outcome.UNFOUNDED)
+    again = decided(cases.claim(case, juve), juve, Report.Verdict.UNFOUNDED)
     reported(somebody("Fandor"), max_)
     assert refused(lambda: undoing.undo(again, juve)) == "new_case"
 

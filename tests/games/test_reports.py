@@ -12,10 +12,10 @@ from django.utils import timezone
 from accounts.models import User
 from games import chat, log, rooms, sweep
 from games.models import Case, Game, Letter, Message, Reason, Report
-from games.moderation import cases, reports, roles
+from games.moderation import appeals, cases, reports, roles
 from games.moderation.reports import Moment
 from tests.games.finished import finished
-from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
+from tests.games.night_watch import client_of, decided, game_of, moderator, reported, somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -183,21 +183,54 @@ def test_a_case_shows_the_moment_in_the_replay_the_ratings_and_the_conduct(irma:
 def test_everybody_who_reported_hears_once_that_it_was_decided(irma: User, max_: User, juve: User) -> None:
     reported(irma, max_)
     case = cases.claim(reported(irma, max_, game=_ended(irma, max_)).case, juve)
-    cases.decide(case, juve, Case.Outcome.ACTED)
+    decided(case, juve, Report.Verdict.UPHELD)
     assert Letter.objects.get().person == irma
-    assert set(Report.objects.values_list("verdict", flat=True)) == {"acted"}
+    assert set(Report.objects.values_list("verdict", flat=True)) == {"upheld"}
     assert reported(irma, max_).case != case
+
+
+def test_each_report_has_its_verdict_and_a_false_one_counts_against_nobody_else(
+    irma: User, max_: User, juve: User
+) -> None:
+    fandor, apache, lupin = somebody("Fandor"), somebody("Apache"), moderator("Lupin")
+    right, wrong, mean = [reported(one, max_) for one in (irma, fandor, apache)]
+    case, verdict = cases.claim(right.case, juve), Report.Verdict
+    found = {right.pk: verdict.UPHELD, wrong.pk: verdict.UNFOUNDED, mean.pk: verdict.ABUSIVE}
+    act = cases.decide(case, juve, found, "He lied.")
+    case.refresh_from_db()
+    assert case.outcome == Case.Outcome.ACTED
+    assert [reports.abusive_reports(one.pk) for one in (irma, fandor, apache)] == [0, 0, 1]
+    told = {one: client_of(one).get("/letters/").content.decode() for one in (irma, fandor, apache)}
+    assert all("Your report has been looked at" in page for page in told.values())
+    assert ["counts against you" in page for page in told.values()] == [False, False, True]
+    assert "He lied." not in told[apache]
+    assert not appeals.may_appeal(act, irma)
+    appeals.decide(appeals.appeal(act, apache, "I saw it."), lupin, granted=True)
+    assert reports.abusive_reports(apache.pk) == 0
+    assert list(cases.queue()) == [case]
+
+
+def test_a_report_that_came_in_meanwhile_is_looked_at_first(irma: User, max_: User, juve: User) -> None:
+    first = reported(irma, max_)
+    cases.claim(first.case, juve)
+    reported(somebody("Fandor"), max_)
+    with pytest.raises(ValidationError) as raised:
+        cases.decide(first.case, juve, {first.pk: Report.Verdict.UPHELD})
+    assert code(raised) == "new_report"
+    address, page = f"/moderation/cases/{first.case.pk}/", client_of(juve)
+    assert page.post(f"{address}decide/", {f"report_{first.pk}": "upheld"}).status_code == 422
+    assert not Letter.objects.exists()
 
 
 def test_only_whoever_works_on_a_case_decides_it_and_once(irma: User, max_: User, juve: User) -> None:
     case = reported(irma, max_).case
     with pytest.raises(ValidationError) as raised:
-        cases.decide(case, juve, Case.Outcome.ACTED)
+        decided(case, juve, Report.Verdict.UPHELD)
     assert code(raised) == "not_claimed"
     cases.claim(case, juve)
-    cases.decide(case, juve, Case.Outcome.UNFOUNDED)
+    decided(case, juve, Report.Verdict.UNFOUNDED)
     with pytest.raises(ValidationError) as raised:
-        cases.decide(case, juve, Case.Outcome.ACTED)
+        decided(case, juve, Report.Verdict.UPHELD)
     assert code(raised) == "case_decided"
 
 
@@ -205,10 +238,10 @@ def test_a_stolen_session_decides_no_more_cases_than_it_acts(
     irma: User, max_: User, juve: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(roles, "MOST_ACTS", 1)
-    cases.decide(cases.claim(reported(irma, max_).case, juve), juve, Case.Outcome.UNFOUNDED)
+    decided(cases.claim(reported(irma, max_).case, juve), juve, Report.Verdict.UNFOUNDED)
     again = cases.claim(reported(irma, max_).case, juve)
     with pytest.raises(ValidationError) as raised:
-        cases.decide(again, juve, Case.Outcome.UNFOUNDED)
+        decided(again, juve, Report.Verdict.UNFOUNDED)
     assert code(raised) == "too_many_acts"
     assert Letter.objects.count() == 1
 
@@ -216,7 +249,7 @@ def test_a_stolen_session_decides_no_more_cases_than_it_acts(
 def test_false_reports_count_until_nobody_listens(irma: User, max_: User, juve: User) -> None:
     for number in range(reports.MOST_ABUSIVE):
         case = cases.claim(reported(irma, somebody(f"Apache {number}")).case, juve)
-        cases.decide(case, juve, Case.Outcome.ABUSIVE)
+        decided(case, juve, Report.Verdict.ABUSIVE)
     with pytest.raises(ValidationError) as raised:
         reported(irma, max_)
     assert code(raised) == "report_barred"
@@ -293,7 +326,9 @@ def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, ju
     assert answer.status_code == 302
     max_.refresh_from_db()
     assert max_.is_muted
-    page.post(f"/moderation/cases/{case.pk}/decide/", {"outcome": "acted"})
+    report = case.reports.get()
+    assert page.post(f"/moderation/cases/{case.pk}/decide/", {}).status_code == 422
+    page.post(f"/moderation/cases/{case.pk}/decide/", {f"report_{report.pk}": "upheld"})
     assert not cases.queue().exists()
     assert "Your report has been looked at" in client_of(irma).get("/letters/").content.decode()
 
