@@ -1,4 +1,4 @@
-"""People in Django's administration: found, read, given roles. Everything else about them is an act, not an edit."""
+"""People in Django's administration: found and read. Everything about them is an act, not an edit; roles too."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
+from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -27,8 +28,8 @@ else:
 # What these hold is their owner's: secrets, addresses, where somebody signed in.
 for private in (Authenticator, EmailAddress, UserSession):
     admin.site.unregister(private)
-
-ROLES = ("is_staff", "is_superuser", "groups")
+# Nobody has rights by a group: see `Role`.
+admin.site.unregister(Group)
 
 
 class TraceInline(TracesOfUser):
@@ -64,8 +65,13 @@ class UserAdmin(AdminOfUser):
     paginator = NearPages
     list_per_page = 50
     inlines = (TraceInline,)
-    fields = ("name", *ROLES, "is_guest", "joined_at", "seen_on", "language", "must_change_password", "ways")
-    filter_horizontal = ("groups",)
+    fields = readonly_fields = (
+        *("name", "role", "is_guest", "joined_at", "seen_on", "language", "must_change_password", "ways"),
+    )
+
+    @admin.display(description=_("role"))
+    def role(self, user: User) -> str:
+        return str(user.role.label)
 
     @admin.display(description="")
     def ways(self, user: User) -> SafeString:
@@ -76,11 +82,6 @@ class UserAdmin(AdminOfUser):
     ) -> tuple[QuerySet[User], bool]:
         return queryset.filter(folded_name__startswith=looks.fold(search_term)), False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        fixed = tuple(field for field in self.fields if field not in ROLES)
-        gives_roles = request.user.is_superuser and obj is not None and not obj.is_guest and obj.deleted_at is None
-        return fixed if gives_roles else tuple(self.fields)
-
     def has_module_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_staff)
 
@@ -88,6 +89,9 @@ class UserAdmin(AdminOfUser):
         return bool(request.user.is_staff)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:

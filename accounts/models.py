@@ -70,6 +70,14 @@ class UserManager(BaseUserManager["User"]):
         return self.get(folded_name=looks.fold(username or ""))
 
 
+class Role(models.TextChoices):
+    """What somebody looks after. Rights follow from it and from nothing else: there are no groups and permissions."""
+
+    PLAYER = "player", _("no role")
+    MODERATOR = "moderator", _("moderator")
+    ADMINISTRATOR = "administrator", _("administrator")
+
+
 class User(AbstractBaseUser, PermissionsMixin):
     """Somebody who plays, watches or keeps the rooms fair.
 
@@ -144,6 +152,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def is_suspended(self) -> bool:
         return self.suspended_until is not None and self.suspended_until > timezone.now()
+
+    @property
+    def role(self) -> Role:
+        if not self.is_staff:
+            return Role.PLAYER
+        return Role.ADMINISTRATOR if self.is_superuser else Role.MODERATOR
 
     @property
     def is_muted(self) -> bool:
@@ -274,6 +288,7 @@ class Trace(models.Model):
         UNMUTED = "unmuted", _("May speak again")
         BARRED = "barred", _("Barred from ranked games")
         UNBARRED = "unbarred", _("May play ranked games again")
+        ROLE = "role", _("Role given or taken")
         CLOSED = "closed", _("Account closed")
         REOPENED = "reopened", _("Account opened again")
 

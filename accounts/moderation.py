@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts import sessions, signals
-from accounts.models import EndedSession, Trace, User
+from accounts.models import EndedSession, Role, Trace, User
 
 
 def suspend(user: User, until: datetime, *, by: str) -> None:
@@ -32,6 +32,15 @@ def mute(user: User, until: datetime | None, *, by: str) -> None:
         User.objects.filter(pk=user.pk).update(muted_until=until)
         user.muted_until = until
         Trace.objects.create(user=user, what=Trace.What.MUTED if until else Trace.What.UNMUTED, by=by)
+
+
+def give_role(user: User, role: Role, *, by: str) -> None:
+    """Make a person a moderator or an administrator, or neither. Staff need a second factor."""
+    staff, superuser = role != Role.PLAYER, role == Role.ADMINISTRATOR
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk).update(is_staff=staff, is_superuser=superuser)
+        user.is_staff, user.is_superuser = staff, superuser
+        Trace.objects.create(user=user, what=Trace.What.ROLE, by=by)
 
 
 def bar(user: User, until: datetime | None, *, by: str) -> None:

@@ -72,6 +72,7 @@ urlpatterns = [
     path("moderation/cases/<int:pk>/act/", moderators.act_in_case, name="act_in_case"),
     path("moderation/cases/<int:pk>/decide/", moderators.decide, name="decide_case"),
     path("moderation/people/<int:pk>/", moderators.person, name="moderated_person"),
+    path("moderation/people/<int:pk>/role/", moderators.role, name="role"),
     path("moderation/people/<int:pk>/signs/", moderators.signs, name="signs"),
     path("moderation/games/<slug:code>/", moderators.game, name="moderated_game"),
     path("moderation/rooms/<slug:code>/", moderators.room, name="moderated_room"),

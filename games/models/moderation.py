@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Role
 from games.models.play import Game
 
 MOST_WORDS = 1_000
@@ -112,6 +113,7 @@ class What(models.TextChoices):
     WATCH = "watch", _("Watched unseen")
     VOID_GAME = "void_game", _("Game void for the ratings")
     FORGIVE = "forgive", _("Conduct forgiven")
+    ROLE = "role", _("Role given or taken")
     DECIDE = "decide", _("Case decided")
     UNDO = "undo", _("Act undone")
 
@@ -188,6 +190,11 @@ class Act(models.Model):
     def why_final(self) -> str | Promise:
         """Why this cannot be undone; empty where it can."""
         return FINAL.get(self.what, "")
+
+    @property
+    def role_now(self) -> str:
+        """The role that this gave or took, in words; empty where it is about something else."""
+        return str(Role(self.after["role"]).label) if "role" in self.after else ""
 
     @property
     def tells_why(self) -> bool:

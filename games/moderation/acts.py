@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import moderation as accounts
 from accounts import names
-from accounts.models import User
+from accounts.models import Role, User
 from games import intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
@@ -129,6 +129,20 @@ def forgive(by: User, person: User, why: Why) -> Act:
         seats = list(left.values_list("pk", flat=True))
         act = _write(by, What.FORGIVE, why, person, before={"seats": seats}, after={"forgiven": True})
         Seat.objects.filter(pk__in=seats).update(forgiven=True)
+    return act
+
+
+def give_role(by: User, person: User, role: Role, why: Why) -> Act:
+    """Make somebody a moderator or an administrator, or neither; administrators do so, and not about themselves."""
+    roles.refuse_all_but_administrators(by)
+    with transaction.atomic():
+        person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+        if person.is_guest or person.deleted_at is not None or person.closed_at is not None:
+            raise ValidationError(_("Only people with an account have a role."), code="no_account")
+        if person.role == role:
+            raise ValidationError(_("This is their role already."), code="same_role")
+        act = _write(by, What.ROLE, why, person, before={"role": person.role}, after={"role": role})
+        accounts.give_role(person, role, by=by.name)
     return act
 
 

@@ -12,6 +12,9 @@ from accounts.models import User
 from games.models import Act, Appeal, Letter, What
 from games.moderation import letters, roles, sides, undoing
 
+# What did somebody good, and what is a matter of trust between administrators.
+NOT_AGAINST = frozenset({What.FORGIVE, What.ROLE})
+
 
 def may_appeal(act: Act, person: User) -> bool:
     """Whether this act concerned this person, can be undone, and they have not answered it yet."""
@@ -27,7 +30,7 @@ def may_be_appealed(told: Iterable[Letter], person: User) -> set[int]:
 
 
 def _can_be_answered(act: Act) -> bool:
-    return act.may_be_undone and act.what != What.FORGIVE
+    return act.may_be_undone and act.what not in NOT_AGAINST
 
 
 def appeal(act: Act, person: User, words: str) -> Appeal:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.models import Role, User
 from games.models import FINAL, Case, Reason, Report, What
 from games.models.moderation import MOST_WORDS
 from games.moderation.acts import ON_PEOPLE
@@ -66,6 +66,17 @@ class ActForm(forms.Form):
     words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
 
 
+class RoleForm(forms.Form):
+    """Who is to look after the site, and why."""
+
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
+    reason = reason_field()
+    words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "role_%s", **kwargs})
+
+
 class AtTheTableForm(forms.Form):
     """What to do about a game or a room, and about whom in it."""
 
@@ -110,7 +121,7 @@ class DecideForm(forms.Form):
     words = words_field(_("For the log"))
 
     def __init__(self, *args: Any, reports: Iterable[Report], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"auto_id": "decide_%s", **kwargs})
         self._fields_of = {report.pk: f"report_{report.pk}" for report in reports}
         for report in reports:
             label = f"{report.reporter.name}: {report.get_reason_display()}"

@@ -24,6 +24,7 @@ SENTENCES: dict[str, str | Promise] = {
     What.HAND_OVER: _("A room of yours has another owner now."),
     What.VOID_GAME: _("A game of yours does not count for the ratings any more."),
     What.FORGIVE: _("What you left unfinished is forgiven."),
+    What.ROLE: _("You have another role here now."),
     What.DECIDE: _("It was false on purpose, and counts against you."),
 }
 OTHERS: dict[str, str | Promise] = {

@@ -18,6 +18,7 @@ MOST_OF: dict[str, int] = {
     What.CLOSE_ROOM: 30,
     What.END_GAME: 20,
     What.VOID_GAME: 10,
+    What.ROLE: 5,
 }
 
 
@@ -39,6 +40,11 @@ def refuse_too_many(by: User, what: What) -> None:
         what in MOST_OF and lately.filter(what=what).count() >= MOST_OF[what]
     ):
         raise ValidationError(_("That is enough for one hour. Ask another moderator."), code="too_many_acts")
+
+
+def refuse_all_but_administrators(by: User) -> None:
+    if not is_administrator(by):
+        raise ValidationError(_("Only an administrator gives and takes roles."), code="not_administrator")
 
 
 def refuse_own_kind(by: User, person: User) -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import moderation as accounts
 from accounts import names
-from accounts.models import User
+from accounts.models import Role, User
 from games import ladder, rooms
 from games.models import FINAL, Act, Appeal, Case, Message, Report, Room, Seat, What
 from games.moderation import letters, roles, sides
@@ -94,6 +94,12 @@ def _hold_against_again(act: Act, by: User) -> None:
     Seat.objects.filter(pk__in=act.before["seats"]).update(forgiven=False)
 
 
+def _former_role(act: Act, by: User) -> None:
+    roles.refuse_all_but_administrators(by)
+    if act.person.role == act.after["role"]:
+        accounts.give_role(act.person, Role(act.before["role"]), by=by.name)
+
+
 def _look_again(act: Act, by: User) -> None:
     """The case waits for a moderator as before its decision, and what it said of its reports is forgotten."""
     case = act.case
@@ -143,6 +149,7 @@ UNDO: dict[What, Callable[[Act, User], None]] = {
     What.HIDE: _unhide,
     What.VOID_GAME: _count_again,
     What.FORGIVE: _hold_against_again,
+    What.ROLE: _former_role,
     What.CLOSE_ROOM: _open_again,
     What.HAND_OVER: _back_to_its_owner,
     What.REMOVE: _let_in_again,

@@ -21,12 +21,12 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.models import FOREVER, User
+from accounts.models import FOREVER, Role, User
 from games import gauges
-from games.models import Act, Appeal, Case, Game, Message, Room, What
+from games.models import Act, Appeal, Case, Game, Message, Reason, Room, What
 from games.moderation import acts, appeals, cases, looking, roles, undoing
 from games.moderation.acts import Why
-from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, HideForm, RoomActForm
+from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, HideForm, RoleForm, RoomActForm
 
 PAGE = 50
 AGAIN_SECONDS = 5 * 60
@@ -162,15 +162,44 @@ def person(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     form = ActForm(request.POST or None)
     if request.method == "POST" and (done := _act(request, me, form, found, None)):
         return done
+    return _person_page(request, me, found, form)
+
+
+def _person_page(
+    request: HttpRequest, me: User, found: User, form: ActForm | None = None, role_form: RoleForm | None = None
+) -> HttpResponse:
     context = {
         "person": found,
-        "form": form,
+        "form": form or ActForm(),
+        "role_form": role_form or RoleForm(initial={"role": found.role, "reason": Reason.OTHER}),
+        "gives_roles": roles.is_administrator(me) and me.pk != found.pk and not found.is_guest,
         "acts": Act.objects.filter(person=found).select_related("by", "undone_by").order_by("-at")[:PAGE],
         "cases": Case.objects.filter(about=found).order_by("-opened")[:PAGE],
         "games": Game.objects.filter(seats__user=found).order_by("-pk")[:20],
         "shared": cases.shared_addresses(found),
     }
-    return render(request, "games/moderation/person.html", context, status=422 if form.is_bound else 200)
+    return render(request, "games/moderation/person.html", context, status=422 if request.method == "POST" else 200)
+
+
+@require_POST
+@moderators_only
+def role(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """Give or take a role: for administrators, who prove again who they are."""
+    if not roles.is_administrator(me):
+        raise PermissionDenied
+    found, form = get_object_or_404(User, pk=pk), RoleForm(request.POST)
+    if not form.is_valid():
+        return _person_page(request, me, found, role_form=form)
+    if not proved_again(request):
+        return prove_again(request)
+    said = form.cleaned_data
+    try:
+        acts.give_role(me, found, Role(said["role"]), Why(said["reason"], said["words"]))
+    except ValidationError as refused:
+        form.add_error(None, refused)
+        return _person_page(request, me, found, role_form=form)
+    messages.success(request, gettext("Done, and written down."))
+    return redirect("games:moderated_person", pk)
 
 
 def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Case | None) -> HttpResponse | None:
@@ -302,6 +331,8 @@ def _before(request: HttpRequest, rows: QuerySet[Act]) -> QuerySet[Act]:
 @moderators_only
 def undo(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     found = get_object_or_404(Act.objects.select_related("person", "game"), pk=pk)
+    if found.what == What.ROLE and not proved_again(request):
+        return prove_again(request)
     try:
         undoing.undo(found, me, request.POST.get("words", "")[:1000])
     except ValidationError as refused:

@@ -175,6 +175,7 @@ def said(door: Door, house: House) -> dict[str, Any]:
     return {
         "games:act_in_case": act,
         "games:moderated_person": act,
+        "games:role": {"role": "moderator", "reason": "other"},
         "games:moderated_game": {"what": "watch", "reason": "insult"},
         "games:moderated_room": {"what": "close_room", "reason": "insult"},
         "games:hide": {"reason": "insult"},
