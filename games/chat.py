@@ -139,7 +139,7 @@ def forget_old() -> int:
 
 
 def ignore(person: User, other: User, *, blocked: bool = False) -> None:
-    """Read nothing of theirs any more; blocked, they do not come to one's rooms either."""
+    """Read nothing of theirs any more; blocked, nobody leads them to one's table (see `Ignored`)."""
     if person.pk != other.pk:
         Ignored.objects.update_or_create(person=person, other=other, defaults={"blocked": blocked})
 

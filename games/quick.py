@@ -7,7 +7,7 @@ it. So nobody is matched twice.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
@@ -105,14 +105,14 @@ def match(players: int, now: datetime) -> int:
     barred: set[int] = set()
     while True:
         fresh = [row for row in _fresh(players, now) if row.user_id not in barred]
-        group = choose(fresh, players, now, meetings_today([row.user_id for row in fresh], now))
+        group = choose(fresh, players, now, apart([row.user_id for row in fresh], now))
         if not group:
             return opened
         with transaction.atomic():
             ids = [row.user_id for row in group]
             list(User.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk"))
             kept = [row for row in _fresh(players, now) if row.user_id in ids]
-            if len(kept) < players:
+            if len(kept) < players or rooms.blocked_pairs(ids):
                 continue
             out = [person for person in ids if refusal_of_ranked([person])]
             if out:
@@ -132,25 +132,30 @@ def _seat(group: Sequence[Waiting], now: datetime) -> Game:
     return rooms.open_matched([row.user_id for row in group], waited_seconds=max(0, round(sum(waited) / len(waited))))
 
 
-def choose(
-    waiting: Sequence[Waiting], players: int, now: datetime, met: Counter[frozenset[int]]
-) -> list[Waiting] | None:
+def apart(people: Collection[int], now: datetime) -> set[frozenset[int]]:
+    """The pairs that are not to meet: they have met too often today, or one of them has blocked the other. Those never
+    meet here, however long they wait and whoever else is there."""
+    met = meetings_today(people, now)
+    return {pair for pair, number in met.items() if number >= MOST_MEETINGS} | rooms.blocked_pairs(people)
+
+
+def choose(waiting: Sequence[Waiting], players: int, now: datetime, never: Set[frozenset[int]]) -> list[Waiting] | None:
     """The first group that fits, built around whoever waits longest from those nearest in rating."""
     for first in waiting:
         group = [first]
         for other in sorted(waiting, key=lambda row: (abs(row.rating - first.rating), row.since)):
-            if other is not first and all(_fit(one, other, now, met) for one in group):
+            if other is not first and all(_fit(one, other, now, never) for one in group):
                 group.append(other)
             if len(group) == players:
                 return group
     return None
 
 
-def _fit(one: Waiting, other: Waiting, now: datetime, met: Counter[frozenset[int]]) -> bool:
-    """Whether each is within the other's window, and they have not met too often today."""
-    apart = abs(one.rating - other.rating)
-    near = apart <= min(window(one, now) or math.inf, window(other, now) or math.inf)
-    return near and met[frozenset((one.user_id, other.user_id))] < MOST_MEETINGS
+def _fit(one: Waiting, other: Waiting, now: datetime, never: Set[frozenset[int]] = frozenset()) -> bool:
+    """Whether each is within the other's window, and nothing keeps them apart."""
+    distance = abs(one.rating - other.rating)
+    near = distance <= min(window(one, now) or math.inf, window(other, now) or math.inf)
+    return near and frozenset((one.user_id, other.user_id)) not in never
 
 
 def window(row: Waiting, now: datetime) -> int | None:
@@ -169,7 +174,7 @@ def outlook(row: Waiting, now: datetime | None = None) -> Outlook:
         waiting=row,
         seconds=max(0, int((now - row.since).total_seconds())),
         others=len(others),
-        near=sum(_fit(row, other, now, Counter()) for other in others),
+        near=sum(_fit(row, other, now) for other in others),
         window=window(row, now),
         usual=usual_seconds(row.players, now),
     )

@@ -41,7 +41,8 @@ class Message(models.Model):
 
 
 class Ignored(models.Model):
-    """Somebody whose words a person does not want to read; blocked, they do not share a room by invitation either."""
+    """Somebody whose words a person does not want to read. Blocked, they are not matched with each other either, and
+    neither sits down in a room of the other's."""
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="ignoring")
     other = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")

@@ -7,6 +7,7 @@ Who locks what: first the rows of people, then rows of rooms, each in the order 
 them. So nobody waits in a circle, and what two people do at once happens one after the other.
 """
 
+from .holding import blocked_pairs
 from .owner import change, close, invite, show_out
 from .refusals import REFUSALS, RoomRefusal
 from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
@@ -22,6 +23,7 @@ __all__ = [
     "add_bot",
     "admission_of",
     "agree",
+    "blocked_pairs",
     "change",
     "close",
     "close_room",

@@ -76,6 +76,12 @@ def blocked(person_id: int, others: Collection[int | None]) -> bool:
     return Ignored.objects.filter(both, blocked=True).exists()
 
 
+def blocked_pairs(people: Collection[int]) -> set[frozenset[int]]:
+    """The pairs among these people of whom one has blocked the other."""
+    rows = Ignored.objects.filter(person__in=people, other__in=people, blocked=True)
+    return {frozenset(pair) for pair in rows.values_list("person", "other")}
+
+
 def refuse_all_but(room: Room, owner: User) -> None:
     if room.owner_id != owner.pk:
         raise RoomRefusal("not_owner")

@@ -94,8 +94,10 @@ def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
 
 
 def sit_anywhere(person: User) -> Room:
-    """Sit down where a live casual game lacks the fewest people, or open a room where somebody will come."""
+    """Sit down where a live casual game lacks the fewest people, with nobody who is blocked, or open a room."""
     for room in welcoming(person):
+        if blocked(person.pk, list(room.seats.values_list("user", flat=True))):
+            continue
         try:
             sit(room, person)
         except RoomRefusal as refused:

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from games import history, profiles
+from games.models import Ignored
 from games.profiles import Met
 
 
@@ -18,6 +19,7 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "player": player,
         "own": player.pk == request.user.pk,
+        "ignored": Ignored.objects.filter(person=request.user.pk, other=player).first(),
         "profile": profiles.profile(player, request.user.pk),
     }
     return render(request, "games/person.html", context)

@@ -69,7 +69,7 @@ def switch(request: HttpRequest, channel: str) -> HttpResponse:
 @require_POST
 @login_required
 def ignore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Mute or block somebody for oneself, or hear them again."""
+    """Mute or block somebody for oneself, or hear them again: in a chat, or on their page."""
     me, other = _me(request), get_object_or_404(User, pk=pk)
     how = request.POST.get("how", "")
     if how in ("mute", "block"):
@@ -78,7 +78,9 @@ def ignore(request: HttpRequest, pk: int) -> HttpResponse:
         chat.hear(me, other)
     channel = request.POST.get("channel", "")
     place = chat.place_of(channel, me.pk)
-    return redirect("games:lobby") if place is None else _panel(request, place, me)
+    if place is not None:
+        return _panel(request, place, me)
+    return redirect("games:lobby") if other.is_guest else redirect("games:person", other.name)
 
 
 def _me(request: HttpRequest) -> User:

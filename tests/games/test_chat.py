@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts import moderation
 from accounts.models import User
 from games import chat, rooms
-from games.models import Game, Message, Reason
+from games.models import Game, Ignored, Message, Reason
 from games.moderation import acts, reports
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
@@ -107,6 +107,16 @@ def test_who_is_ignored_is_not_read_until_one_hears_them_again(game: Game, irma:
     assert words_of(game, irma) == []
     chat.hear(irma, max_)
     assert words_of(game, irma) == ["You fool"]
+
+
+def test_somebody_is_blocked_and_heard_again_on_their_own_page(irma: User, max_: User) -> None:
+    page, address = client_of(irma), f"/people/{max_.pk}/ignore/"
+    assert page.post(address, {"how": "block"}).headers["Location"] == "/people/Max/"
+    assert "Hear again" in page.get("/people/Max/").content.decode()
+    assert Ignored.objects.get().blocked
+    page.post(address, {"how": "hear"})
+    assert "Hear again" not in page.get("/people/Max/").content.decode()
+    assert not Ignored.objects.exists()
 
 
 def test_what_a_moderator_hid_is_gone_for_everybody(game: Game, irma: User, max_: User) -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts.models import User
-from games import ladder, quick, ranked, rooms
+from games import chat, ladder, quick, ranked, rooms
 from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.opening import NewSeat, open_game
 from games.rooms import RoomRefusal
@@ -101,6 +101,29 @@ def test_after_three_minutes_of_both_the_distance_does_not_matter_any_more() -> 
     waits(bob, rating=2800)
     assert quick.match(2, seconds_later(179)) == 0
     assert quick.match(2, seconds_later(180)) == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who_blocks", [0, 1])
+def test_whoever_is_blocked_is_never_matched_with_who_blocked_them(who_blocks: int) -> None:
+    alice, bob, charlie = people(3)
+    both = (alice, bob)
+    chat.ignore(both[who_blocks], both[1 - who_blocks], blocked=True)
+    waits(alice, seconds=1_000)
+    waits(bob, seconds=900)
+    assert quick.match(2, NOW) == 0
+    waits(charlie, rating=2000, seconds=800)
+    assert quick.match(2, NOW) == 1
+    assert {seat.user for seat in Game.objects.get().seats.all()} == {alice, charlie}
+
+
+@pytest.mark.django_db
+def test_whoever_is_only_muted_is_matched() -> None:
+    alice, bob = people(2)
+    chat.ignore(alice, bob)
+    waits(alice)
+    waits(bob)
+    assert quick.match(2, NOW) == 1
 
 
 @pytest.mark.django_db

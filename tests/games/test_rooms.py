@@ -167,6 +167,13 @@ def test_an_invitation_goes_to_somebody_there_is_and_who_has_not_blocked_its_sen
     assert not Admission.objects.exists()
 
 
+def test_nobody_is_led_to_a_table_where_somebody_blocked_them_sits(alice: User, bob: User, charlie: User) -> None:
+    room = rooms.open_room(alice, size=3)
+    rooms.sit(room, bob)
+    Ignored.objects.create(person=bob, other=charlie, blocked=True)
+    assert rooms.sit_anywhere(charlie) != room
+
+
 @pytest.mark.parametrize("who_blocks", ["owner", "visitor"])
 def test_whoever_is_blocked_reads_so_before_sitting_down_and_finds_no_button(
     who_blocks: str, alice: User, bob: User, charlie: User
