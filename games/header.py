@@ -1,17 +1,21 @@
-"""What every page's header says of games: that somebody waits for one's turn."""
+"""What every page's header says: that somebody waits for one's turn, that a letter has come."""
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from games import pace
 from games.models import Seat
+from games.moderation import letters
 
 
 def context(request: HttpRequest) -> dict[str, object]:
-    """For every template: `turns`, asked for only where it is shown, and only for somebody signed in."""
+    """For every template: `turns` and `unread`, asked for only where they are shown, and for somebody signed in."""
+    person_id: int | None = getattr(getattr(request, "user", None), "pk", None)
 
     def turns() -> list[Seat]:
-        person_id = getattr(getattr(request, "user", None), "pk", None)
         return [] if person_id is None else pace.owed(person_id)
 
-    return {"turns": SimpleLazyObject(turns)}
+    def unread() -> int:
+        return 0 if person_id is None else letters.unread(person_id)
+
+    return {"turns": SimpleLazyObject(turns), "unread": SimpleLazyObject(unread)}

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import letters as mail
 from accounts.models import User
+from games import news
 from games.models import Act, Game, Letter, Report, What
 
 # What an act means to the person it was done to. What is not here is told to nobody.
@@ -37,8 +38,9 @@ OTHERS: dict[str, str | Promise] = {
 def send(
     person: User, kind: Letter.Kind, *, act: Act | None = None, report: Report | None = None, words: str = ""
 ) -> Letter:
-    """Write to somebody, on the site and by mail."""
+    """Write to somebody, on the site and by mail; the header of their pages shows at once that a letter has come."""
     letter = Letter.objects.create(person=person, kind=kind, act=act, report=report, words=words)
+    news.ring_on_commit(news.of_person(person.pk))
     mail.to_person(person, "games/letters/moderation", letter=letter, sentences=sentences(letter))
     return letter
 
@@ -76,8 +78,8 @@ def of(person: User) -> list[Letter]:
     return list(Letter.objects.filter(person=person).select_related("act__undone_by").order_by("-at")[:100])
 
 
-def unread(person: User) -> int:
-    return Letter.objects.filter(person=person, read=None).count()
+def unread(person_id: int) -> int:
+    return Letter.objects.filter(person=person_id, read=None).count()
 
 
 def mark_read(person: User) -> None:

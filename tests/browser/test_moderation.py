@@ -242,6 +242,7 @@ async def test_a_room_that_is_closed_is_seen_so_by_who_sits_in_it(open_page: Ope
     await office.get_by_role("button", name="Do it").click()
     await expect(office.locator("#messages")).to_contain_text("written down")
     await expect(page.get_by_role("main")).to_contain_text("Staff has closed it.")
+    await expect(page.get_by_role("link", name="1 unread letter")).to_be_visible()
     await shot(page, "room-closed-by-staff")
 
 

@@ -233,10 +233,19 @@ def test_a_letter_is_put_into_words_by_whoever_reads_it(juve: User, max_: User) 
     letter = Letter.objects.get()
     with translation.override("en"):
         assert [str(sentence) for sentence in letters.sentences(letter)] == ["A moderator warns you."]
-    assert letters.unread(max_) == 1
+    assert letters.unread(max_.pk) == 1
     page = client_of(max_).get("/letters/").content.decode()
     assert "Not like this." in page
-    assert letters.unread(max_) == 0
+    assert letters.unread(max_.pk) == 0
+
+
+def test_an_unread_letter_shows_in_the_header_of_every_page_until_it_is_read(juve: User, max_: User) -> None:
+    acts.warn(juve, max_, WHY)
+    page = client_of(max_)
+    assert "1 unread letter" in page.get("/play/").content.decode()
+    page.get("/letters/")
+    assert "unread letter" not in page.get("/play/").content.decode()
+    assert "unread letter" not in client_of(juve).get("/play/").content.decode()
 
 
 # On games -------------------------------------------------------------------------------------------------------------
