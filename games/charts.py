@@ -1,8 +1,11 @@
 """Line charts, laid out here and drawn by `games/_chart.html`: a picture of figures that stand in a table beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
 
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 40, 56, 14, 32
@@ -95,8 +98,11 @@ def chart(places: Sequence[str], series: Sequence[Series]) -> Chart:
     )
 
 
-def curve(places: Sequence[str], values: Sequence[float], *, around: float) -> Chart:
-    """One long line that starts anywhere: lines across at round numbers, at least so much room around the values."""
+def curve(places: Sequence[T], values: Sequence[float], *, around: float, name: Callable[[T], str]) -> Chart:
+    """One long line that starts anywhere: lines across at round numbers, at least so much room around the values.
+
+    Few places are named along it: it costs time.
+    """
     middle = (max(values) + min(values)) / 2
     low = min(min(values), middle - around / 2)
     high = max(max(values), middle + around / 2)
@@ -115,7 +121,7 @@ def curve(places: Sequence[str], values: Sequence[float], *, around: float) -> C
     thirds = sorted({0, (len(places) - 1) // 2, len(places) - 1})
     return Chart(
         [Drawn(line, points, dots[-1:], "", dots[-1][0] + 8, dots[-1][1] + 4)],
-        [Mark(x(place), places[place]) for place in thirds],
+        [Mark(x(place), name(places[place])) for place in thirds],
         [Mark(y(low + step * number), f"{low + step * number:g}") for number in range(int((high - low) // step) + 1)],
     )
 

@@ -20,8 +20,8 @@ from games.ladder import boards, ledger
 from games.models import Career, Figures, Game, Opponent, RatingEvent, Seat
 from games.rating import Standing
 
-# The speed of the hand is shown in so many of the latest games, a rating after so many.
-LATEST = 200
+# A chart is of so many games, the latest ones.
+LATEST = 100
 RATED_GAMES = 100
 BEST_WINS = 5
 OPPONENTS = 10
@@ -49,8 +49,8 @@ class LadderLine:
         if not self.events:
             return None
         values = [float(self.events[0].before), *(float(event.after) for event in self.events)]
-        dates = [_day(event.at) for event in self.events]
-        return charts.curve([dates[0], *dates], values, around=100)
+        moments = [event.at for event in self.events]
+        return charts.curve([moments[0], *moments], values, around=100, name=_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,8 @@ def _searches(played: Sequence[Played], only: int | None) -> Searches:
     ]
     chart = None
     if len(speeds) > 1:
-        chart = charts.curve([_day(ended) for ended, _ in speeds], [speed for _, speed in speeds], around=5)
+        moments, values = zip(*speeds, strict=True)
+        chart = charts.curve(moments, values, around=5, name=_day)
     return Searches(chart, speeds, only)
 
 
