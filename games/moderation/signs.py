@@ -48,6 +48,27 @@ HOW: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """How often a sign was wrong on fair play, and how often it found what was planted; `manage.py signs` says so."""
+
+    wrong: int
+    fair: int
+    found: int
+    planted: int
+
+
+# As the table in SIGNS.md has it.
+MEASURED = {
+    "regular": Measured(0, 90, 30, 30),
+    "fast": Measured(0, 90, 30, 30),
+    "lucky": Measured(0, 90, 30, 30),
+    "meets": Measured(0, 60, 2, 2),
+    "feeds": Measured(0, 60, 1, 2),
+    "throws": Measured(0, 100, 26, 30),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Sign:
     """One figure, of how many observations, and whether it is beyond its limit."""
 
@@ -63,6 +84,10 @@ class Sign:
     @property
     def how(self) -> str | Promise:
         return HOW[self.key]
+
+    @property
+    def measured(self) -> Measured:
+        return MEASURED[self.key]
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Signs of foul play: raised by what was planted, silent on fair play, and told of with how they are computed."""
 
+import re
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ from django.core.management import call_command
 from games.management.commands import signs as command
 from games.moderation import signs
 from games.moderation.signs import Result, Seen
+from tests.games.finished import finished
 from tests.games.night_watch import client_of, game_of, moderator, somebody
 
 PAGE = Path(signs.__file__).with_name("SIGNS.md").read_text()
@@ -73,6 +75,9 @@ def test_who_sits_through_games_without_playing_is_seen() -> None:
     assert not signs.is_idle(6, [12, 10])
 
 
+THROWS = ("throws", "who throws every other game")
+
+
 @pytest.mark.slow
 def test_on_fair_games_of_bots_nothing_is_raised_and_on_planted_fouls_it_is() -> None:
     told = StringIO()
@@ -80,8 +85,9 @@ def test_on_fair_games_of_bots_nothing_is_raised_and_on_planted_fouls_it_is() ->
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in told.getvalue().splitlines()[2:]]
     found = {(sign, who): (int(count), int(of)) for sign, who, count, of, _value in rows}
     for strength in ("apprentice", "burglar", "master"):
-        assert all(found[sign, strength] == (0, 3) for sign in ("regular", "fast", "lucky"))
-    for sign, who in (("regular", "a steady program"), ("fast", "a quick program"), ("lucky", "a peeker")):
+        assert all(found[sign, strength] == (0, 3) for sign in ("regular", "fast", "lucky", "throws"))
+    assert found["throws", "the slowest at the table"] == (0, 1)
+    for sign, who in (("regular", "a steady program"), ("fast", "a quick program"), ("lucky", "a peeker"), THROWS):
         assert found[sign, who] == (3, 3)
 
 
@@ -99,6 +105,30 @@ def test_the_page_about_the_signs_says_the_limits_that_the_code_has() -> None:
         row = next(line for line in PAGE.splitlines() if line.startswith(f"| {key} "))
         assert limit in row
         assert f"| {signs.ENOUGH[key]} " in row
+
+
+FAIR = ("apprentice", "burglar", "master", "the slowest at the table", "a fair pool")
+
+
+def test_what_a_moderator_reads_of_their_mistakes_is_what_the_page_has_measured() -> None:
+    rows = re.findall(r"^\| (\w+) \| ([^|]+) \| (\d+) \| (\d+) \| [-\d.e]+ \|$", PAGE, re.M)
+    for key, measured in signs.MEASURED.items():
+        fair, planted = ([0, 0], [0, 0])
+        for _key, who, raised, of in (row for row in rows if row[0] == key):
+            counted = fair if who in FAIR else planted
+            counted[0] += int(raised)
+            counted[1] += int(of)
+        assert (*fair, *planted) == (measured.wrong, measured.fair, measured.found, measured.planted), key
+    assert set(signs.MEASURED) == set(signs.NAMES)
+
+
+@pytest.mark.django_db
+def test_a_moderator_sees_the_signs_with_how_often_they_are_wrong() -> None:
+    people = [somebody(name) for name in ("Irma Vep", "Max", "Fandor")]
+    finished("fr-3-ranked", people)
+    shown = client_of(moderator()).get(f"/moderation/people/{people[0].pk}/signs/").content.decode()
+    assert "wrong 0 of 90 times, found 30 of 30 planted fouls" in shown
+    assert "Games thrown away" in shown
 
 
 @pytest.mark.django_db

@@ -1,6 +1,8 @@
 """`signs`: how often each sign of foul play is wrong on bots, and how often it sees what was planted."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -11,7 +13,7 @@ from games.bots import STRENGTHS, Strength
 from games.bots.selfplay import self_play, terms_for_bots
 from games.management.arguments import positive
 from games.moderation import signs
-from games.moderation.signs import Result, Seen
+from games.moderation.signs import Result, Seen, Sign
 from games.rules import events as rules_events
 
 PLAYERS = 3
@@ -31,18 +33,21 @@ class Command(BaseCommand):
     def handle(self, *args: Any, games: int, seed: str, **options: Any) -> None:
         self.stdout.write("| sign | who | raised | of | middle value |\n|---|---|---|---|---|")
         for strength in STRENGTHS:
-            people = list(_people(strength, games, seed))
+            people = list(_people([strength] * PLAYERS, games, seed))
             self.stderr.write(f"{strength}: {games} games")
-            self._rows(strength, people, ("regular", "fast", "lucky"))
+            self._rows(strength, people, ("regular", "fast", "lucky", "throws"))
             if strength == STRENGTHS[-1]:
                 for name, plant, keys in PLANTED:
                     rng = Random(seed)
                     self._rows(name, [plant(one, rng) for one in people], keys)
+        # Whoever is slower than all others at the table looks the most like somebody who does not play.
+        slow = list(_people([STRENGTHS[0], *[STRENGTHS[-1]] * (PLAYERS - 1)], games, seed))
+        self._rows("the slowest at the table", [one for one in slow if one.seat == 0], ("throws",))
         for name, foul in (("a fair pool", False), ("two who feed each other", True)):
             self._results(name, _pool(Random(seed), foul), foul)
 
-    def _rows(self, who: str, people: list[Seen], keys: tuple[str, ...]) -> None:
-        found = [{sign.key: sign for sign in signs.of_hands(one)} for one in people]
+    def _rows(self, who: str, people: list["Watched"], keys: tuple[str, ...]) -> None:
+        found = [{sign.key: sign for sign in one.signs()} for one in people]
         for key in keys:
             values = sorted(said[key].value for said in found if key in said)
             raised = sum(said[key].raised for said in found if key in said)
@@ -62,39 +67,69 @@ class Command(BaseCommand):
             self.stdout.write(f"| {key} | {who} | {raised} | {len(said)} | {middle:g} |")
 
 
-def _people(strength: Strength, games: int, seed: str) -> Iterator[Seen]:
-    """Each seat through ten games, as if one person had sat there."""
-    together = [Seen() for _ in range(PLAYERS)]
+@dataclass(slots=True)
+class Watched:
+    """One seat through ten games, as if one person had sat there."""
+
+    seat: int
+    seen: Seen = field(default_factory=Seen)
+    results: list[Result] = field(default_factory=list)
+
+    def signs(self) -> list[Sign]:
+        return [*signs.of_hands(self.seen), *signs.of_throwing(self.results, self.seat)]
+
+
+def _people(strengths: Sequence[Strength], games: int, seed: str) -> Iterator[Watched]:
+    together = [Watched(seat) for seat in range(PLAYERS)]
     for number in range(games):
-        name = f"{seed}/{strength}/{number}"
+        name = f"{seed}/{'-'.join(strengths) if len(set(strengths)) > 1 else strengths[0]}/{number}"
         terms = terms_for_bots("fr", PLAYERS, sha256(name.encode()).digest())
-        told = [rules_events.write(event) for event in self_play(terms, [strength] * PLAYERS, name)]
-        for seat, seen in enumerate(together):
-            seen.add(signs.see(told, seat))
+        told = [rules_events.write(event) for event in self_play(terms, list(strengths), name)]
+        lifts = Counter(event["seat"] for event in told if event["type"] == "lifted")
+        for one in together:
+            one.seen.add(signs.see(told, one.seat))
+            one.results.append(_result(lifts))
         if number % TOGETHER == TOGETHER - 1:
             yield from together
-            together = [Seen() for _ in range(PLAYERS)]
+            together = [Watched(seat) for seat in range(PLAYERS)]
 
 
-def _steady(seen: Seen, rng: Random) -> Seen:
+def _result(lifts: Counter[object]) -> Result:
+    """A game as `throws` looks at it: who of them hardly searched."""
+    seats = range(PLAYERS)
+    idle = {seat for seat in seats if signs.is_idle(lifts[seat], [lifts[other] for other in seats if other != seat])}
+    return Result(tuple(seats), frozenset(idle))
+
+
+def _steady(one: Watched, rng: Random) -> Watched:
     """A program that waits half a second, give or take a little."""
-    return Seen(pauses=[round(rng.gauss(500, 25)) for _ in seen.pauses], cycles=list(seen.cycles))
+    return Watched(one.seat, Seen(pauses=[round(rng.gauss(500, 25)) for _ in one.seen.pauses]))
 
 
-def _quick(seen: Seen, rng: Random) -> Seen:
+def _quick(one: Watched, rng: Random) -> Watched:
     """A program that lifts again as soon as the tile may be stashed."""
-    return Seen(cycles=[round(rng.uniform(520, 900)) for _ in seen.cycles])
+    return Watched(one.seat, Seen(cycles=[round(rng.uniform(520, 900)) for _ in one.seen.cycles]))
 
 
-def _peeking(seen: Seen, rng: Random) -> Seen:
+def _peeking(one: Watched, rng: Random) -> Watched:
     """Somebody who knows what lies beneath one unseen tile in three."""
-    return Seen(finds=[(odds, found or (odds > 0 and rng.random() < 1 / 3)) for odds, found in seen.finds])
+    finds = [(odds, found or (odds > 0 and rng.random() < 1 / 3)) for odds, found in one.seen.finds]
+    return Watched(one.seat, Seen(finds=finds))
 
 
-PLANTED: tuple[tuple[str, Callable[[Seen, Random], Seen], tuple[str, ...]], ...] = (
+def _throwing(one: Watched, rng: Random) -> Watched:
+    """Somebody who sits through every other game with their hands in their pockets."""
+    results = [
+        Result(result.ranking, result.idle | {one.seat}) if rng.random() < 1 / 2 else result for result in one.results
+    ]
+    return Watched(one.seat, results=results)
+
+
+PLANTED: tuple[tuple[str, Callable[[Watched, Random], Watched], tuple[str, ...]], ...] = (
     ("a steady program", _steady, ("regular",)),
     ("a quick program", _quick, ("fast",)),
     ("a peeker", _peeking, ("lucky",)),
+    ("who throws every other game", _throwing, ("throws",)),
 )
 
 
