@@ -17,6 +17,8 @@ from games.rules.exchange import placements, trades
 
 # Time enough to look at everything.
 PATIENT = replace(terms.DEFAULT_LIMITS["live"], turn_ms=600_000, ready_ms=600_000, search_ms=600_000)
+# Even at what passes by.
+STILL = replace(PATIENT, hand_ms=60_000, countdown_ms=10_000)
 MOST_ATTEMPTS = 20
 
 
@@ -29,6 +31,12 @@ def searching(state: State) -> bool:
     one = state.players[0]
     keys = [tile for tile in one.board if state.tiles[tile].loot == "iron_key"]
     return state.phase == "search" and len(one.board) == 3 and one.hand is None and bool(keys)
+
+
+def escaping(state: State) -> bool:
+    """Seat 0's board is full and its hand free: nothing keeps it any longer."""
+    one = state.players[0]
+    return state.phase == "search" and len(one.board) == 6 and one.hand is None and one.token is None
 
 
 def trading(state: State) -> bool:
@@ -60,13 +68,15 @@ def last_exchange(state: State) -> bool:
     return state.in_turn() == 0 and (len(state.bag) <= art or len(state.deck) < cards)
 
 
-def stage(people: Sequence[User], moment: Callable[[State], bool], bots: int = 2) -> Game:
+def stage(
+    people: Sequence[User], moment: Callable[[State], bool], bots: int = 2, limits: terms.Limits = PATIENT
+) -> Game:
     """A game of these people against so many bots, as it is at the first such moment; bots played everybody so far."""
     characters = iter(terms.CHARACTERS)
     seats = [NewSeat(next(characters), person.pk) for person in people]
     seats += [NewSeat(next(characters), strength="apprentice") for _ in range(bots)]
     for attempt in range(MOST_ATTEMPTS):
-        game = open_game(seats, limits=PATIENT)
+        game = open_game(seats, limits=limits)
         # The same game every time: its chance is chosen, and there is no page yet that anything was promised to.
         game.server_seed = bytes([attempt]) * chance.SEED_BYTES
         game.commitment = chance.commitment(game.server_seed)

@@ -15,7 +15,7 @@ from games import rules
 from games.rules.record import Record, read_record
 from tests.browser import staged
 from tests.browser.conftest import OpenPage
-from tests.browser.watch import Watch, assert_fits, assert_no_barriers
+from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 
 RECORDS = Path(__file__).resolve().parents[1] / "records"
 NAMES = sorted(path.stem for path in RECORDS.glob("*.jsonl"))
@@ -291,7 +291,9 @@ async def test_no_barrier_and_nothing_over_the_edge_in_any_phase(open_page: Open
     page = await replayed(open_page)
     phases = await page.evaluate("JSON.parse(document.getElementById('record').textContent).phases")
     seen = {name: seq for seq, name in phases}
-    for seq in seen.values():
+    for name, seq in seen.items():
+        await go(page, f"e={seq + 12 if name in ('search', 'exchange') else seq}&as=all")
+        await shot(page, f"replay-{name}")
         for viewport, scheme in (({"width": 1280, "height": 800}, "light"), (PHONE, "dark")):
             await page.set_viewport_size(viewport)  # type: ignore[arg-type]
             await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

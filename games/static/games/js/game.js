@@ -201,19 +201,18 @@ watchExchange(() => {
 
 /** The proof is a module of its own, fetched by whoever asks for it. */
 async function prove() {
-  const list = find("checked");
-  const nothing = (why) => list.replaceChildren(make("li", "", say(why)));
+  const told = find("checked");
+  const nothing = (why) => told.replaceChildren(make("p", "notice warn", say(why)));
   if (!crypto.subtle) return nothing("proof-none");
   const answer = await fetch(game.dataset.record).catch(() => null);
   if (!answer?.ok) return nothing("proof-no-record");
   const { check } = await import("./proof.js");
   const found = await check(picture.sight, await answer.json(), picture.edition, line);
-  list.replaceChildren(
-    ...found.map(([name, holds]) => {
-      const what = say(`proof-${name}`);
-      return make("li", `notice ${holds ? "good" : "bad"}`, say(`proof-${holds}`, { what }));
-    }),
-  );
+  const lines = found.map(([name, holds]) => {
+    const what = say(`proof-${name}`);
+    return make("li", `notice ${holds ? "good" : "bad"}`, say(`proof-${holds}`, { what }));
+  });
+  told.replaceChildren(make("ul", "stack tight", ...lines));
 }
 find("exchange").addEventListener("click", ({ target }) => target.closest("#check") && prove());
 

@@ -11,15 +11,16 @@ const AGAIN_MS = 30;
 const ARROWS = { ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: (columns) => -columns, ArrowDown: (columns) => columns };
 
 const find = (id) => document.getElementById(id);
+const unspoken = (part) => Object.assign(part, { ariaHidden: "true" });
 
-/** What is said of somebody, which is also the way to report them. */
-function named(seat, words) {
+/** Somebody's name as `shown`, spoken as `words`, and the way to report them. */
+function named(seat, words, shown) {
   const link = flag(seat);
-  if (!link) return make("span", "name", words);
+  if (!link) return [make("span", "visually-hidden", words), unspoken(make("span", "name", shown))];
   link.className = "name";
   link.ariaLabel = `${words} (${link.ariaLabel})`;
-  link.replaceChildren(words);
-  return link;
+  link.replaceChildren(shown);
+  return [link];
 }
 
 export class Search {
@@ -61,6 +62,8 @@ export class Search {
     if (!sight) return;
     this.#sight = sight;
     this.#own = own;
+    find("search").classList.toggle("watching", !own);
+    find("search").classList.toggle("done", Boolean(own) && (own.token !== null || own.left));
     this.#spread.draw(sight, own);
     if (own && (own.hand !== null || !own.board.includes(this.#picked))) this.#picked = null;
     this.#drawHand();
@@ -82,7 +85,7 @@ export class Search {
       hand.className = `palm ${held ? "holding" : ""} ${this.#own?.character ?? ""}`;
       hand.style.setProperty("--hand-ms", `${this.#sight.limits.hand_ms}ms`);
       const picture = tile?.loot ? back(tile.place, tile.loot) : tile ? front(tile.place) : piece("hand", "hand");
-      hand.replaceChildren(picture, make("span", "name", words));
+      hand.replaceChildren(...(this.#own ? [picture] : []), make("span", "name", words));
     }
     const acting = this.#searching && tile;
     this.#acts.stash.ariaDisabled = !(acting && this.#own.hand !== null && !this.#whyNotStash());
@@ -145,14 +148,15 @@ export class Search {
     list.replaceChildren(
       ...others.map(({ seat, character, board, token, left, hand }) => {
         const name = this.name(seat);
+        const few = !left && !token;
         const words = left ? say("away", { name }) : token ? say("out", { name }) : say("count", { name, number: board.length });
         const loot = board.map((spot) => piece("loot", `loot-${this.#sight.tiles[spot].loot}`));
         return make(
           "li",
           `${character}${hand === null ? "" : " reaching"}${token || left ? " out" : ""}`,
           piece("character", `character-${character}`),
-          named(seat, words),
-          make("span", "few", ...(token ? [piece("token", "token", `token-${token}`)] : left ? [] : [Object.assign(make("b", "", `${board.length}/${SLOTS}`), { ariaHidden: "true" })])),
+          ...named(seat, words, few ? name : words),
+          unspoken(make("span", "few", token ? piece("token", "token", `token-${token}`) : left ? "✕" : `${board.length}/${SLOTS}`)),
           make("span", "loots", ...loot),
         );
       }),
@@ -176,9 +180,9 @@ export class Search {
           "li",
           "",
           ...cost.map((loot) => piece("loot", `loot-${loot}`)),
-          Object.assign(make("span", "arrow", "→"), { ariaHidden: "true" }),
+          unspoken(make("span", "arrow", "→")),
           ...kinds.map(token),
-          Object.assign(make("span", "more", number), { ariaHidden: "true" }),
+          unspoken(make("span", "more", number)),
           make("span", "visually-hidden", say("market", { face, price, goods })),
         );
       }),
