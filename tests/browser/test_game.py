@@ -163,6 +163,7 @@ async def test_all_tiles_are_in_sight_at_every_size_and_big_enough_for_a_finger(
             assert box["y"] + box["height"] <= height, f"{width} × {height}"
             assert box["x"] + box["width"] <= width
             assert min(box["width"], box["height"]) >= least, f"{box['width']} px at {width} × {height}"
+        assert await page.evaluate("document.documentElement.scrollHeight") <= height, f"{width} × {height}"
         for part in ("#board", "#coach"):
             box = await page.locator(part).bounding_box()
             assert box is not None
