@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import re
 import secrets
 from typing import Any
@@ -72,7 +73,9 @@ class TableConsumer(AsyncConsumer):
         self._receive, self._send = receive, scope.get("straight", send)
         self._open = True
         self._clock = asyncio.get_running_loop().time
-        self._alive = self._asked = self._clock()
+        self._asked = self._clock()
+        # What it takes to let a page in is not the page's silence.
+        self._alive = math.inf
         self._allowance = float(MOST_COMMANDS)
         self._floods = 0.0
         self._unreadable = 0
@@ -113,6 +116,7 @@ class TableConsumer(AsyncConsumer):
         try:
             if not await table.join(self, after):
                 raise _SentAway(CloseCode.FAULT, "fault")
+            self._alive = self._clock()
             while True:
                 await self._take(table)
         finally:

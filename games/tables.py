@@ -56,6 +56,7 @@ class Tables:
         self._looks = 0
         self._ends = EndWatch()
         self._looking: asyncio.Task[None] | None = None
+        self._adopting: asyncio.Task[None] | None = None
         self.stopping = False
 
     async def start(self) -> None:
@@ -72,8 +73,9 @@ class Tables:
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
         self.stopping = True
-        if self._looking is not None:
-            self._looking.cancel()
+        for task in (self._looking, self._adopting):
+            if task is not None:
+                task.cancel()
         # Pages first, and all at once: the server that called us ends their connections in the same moment.
         for table in self._tables.values():
             pages, table.pages = table.pages, set()  # nobody is missed: they come back
@@ -155,8 +157,8 @@ class Tables:
         self._beaten = look.now
         for game_id, head in look.heads.items():
             self._heard(game_id, head)
-        for game_id in look.orphans:
-            await self._adopt(game_id)
+        if self._adopting is None or self._adopting.done():
+            self._adopting = asyncio.create_task(self._adopt(look.orphans))
         await self._see_to_pages(look.ended)
         await self._drop_idle()
 
@@ -204,14 +206,20 @@ class Tables:
                 self.forget(table)
                 await table.close()
 
-    async def _adopt(self, game_id: int) -> None:
-        table = self._tables.get(game_id)
-        if table is None:
-            opened = await self.reader.run(opening.find_by_id, game_id)
-            if opened is None:
-                return
-            table = self._table(opened)
-        table.wake()
+    async def _adopt(self, game_ids: list[int]) -> None:
+        """Wake these games here. Beside the looks: with many to load, this process would seem dead meanwhile."""
+        for game_id in game_ids:
+            table = self._tables.get(game_id)
+            if table is None:
+                try:
+                    opened = await self.reader.run(opening.find_by_id, game_id)
+                except log.Unwritten as error:
+                    logger.error("The database does not answer: %s", error)
+                    return
+                if opened is None:
+                    continue
+                table = self._table(opened)
+            table.wake()
 
 
 _here: dict[asyncio.AbstractEventLoop, asyncio.Task[Tables]] = {}

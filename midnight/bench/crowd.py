@@ -44,6 +44,7 @@ class Player:
         self.tried = 0
         self.in_hand: int | None = None
         self.acting = False
+        self.joined = False
         self.ready = False
         self.playing = asyncio.get_running_loop().create_future()
         self.answered = asyncio.Event()
@@ -56,6 +57,7 @@ class Player:
         self.mark = b""
 
     async def open(self, port: int, path: str, cookie: str) -> None:
+        """Join the table; from then on this page has to beat."""
         loop = asyncio.get_running_loop()
         _, self.wire = await loop.create_connection(
             lambda: Wire(path, f"localhost:{port}", cookie, self.hear), "127.0.0.1", port
@@ -63,6 +65,7 @@ class Player:
         await asyncio.wait_for(self.wire.opened, 30)
         self.wire.say(b'{"do":"join","page":"p%d"}' % self.seat)
         self.wire.say(b'{"do":"nonce","nonce":"%032x"}' % (self.seat + 1))
+        self.joined = True
 
     def command(self, word: bytes) -> None:
         self.said += 1
@@ -137,7 +140,8 @@ class Player:
         return max(0, math.ceil((self.figures.ended - self.next_due) * self.rate)) if self.rate else 0
 
     def beat(self) -> None:
-        self.wire.say(b'{"do":"beat","mark":"%s"}' % self.mark)
+        if self.joined:
+            self.wire.say(b'{"do":"beat","mark":"%s"}' % self.mark)
 
 
 class Room:
@@ -180,7 +184,7 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
     figures = Figures()
     rate = plan["rate"]
     rooms = [Room(number, len(game["cookies"]), rate, figures) for number, game in enumerate(plan["games"])]
-    players: list[Player] = []
+    players = [player for room in rooms for player in room.players]
     tasks = [asyncio.create_task(beats(players))]
     for room, game in zip(rooms, plan["games"], strict=True):
         await asyncio.gather(
@@ -189,8 +193,7 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
                 for player, cookie in zip(room.players, game["cookies"], strict=True)
             )
         )
-        players += room.players
-    await asyncio.wait_for(asyncio.gather(*(player.playing for player in players)), 60)
+    await asyncio.wait_for(asyncio.gather(*(player.playing for player in players)), 120)
     say({"quiet": time.time()})
     await asyncio.sleep(plan["quiet"])
     say({"quiet_end": time.time()})
