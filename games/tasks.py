@@ -79,6 +79,12 @@ def recount_ladders() -> None:
 
 
 @shared_task
+def set_milestones() -> None:
+    """Every minute: from where the places on long boards are counted."""
+    ladder.set_milestones(timezone.now())
+
+
+@shared_task
 def write_to_the_awaited() -> None:
     """Every minute: whose turn it is in a relaxed game, and who does not see it."""
     pace.send_due()

@@ -24,6 +24,7 @@ BEAT: dict[str, dict[str, Any]] = {
     "games-close-stale-rooms": {"task": "games.tasks.close_stale_rooms", "schedule": 60, "options": {"expires": 60}},
     "games-rate": {"task": "games.tasks.rate_finished", "schedule": 5, "options": {"expires": 5}},
     "games-replay-ladders": {"task": "games.tasks.replay_ladders", "schedule": 60, "options": {"expires": 60}},
+    "games-milestones": {"task": "games.tasks.set_milestones", "schedule": 60, "options": {"expires": 60}},
     "games-recount-ladders": {"task": "games.tasks.recount_ladders", "schedule": crontab(hour=4, minute=20)},
     "accounts-sweep": {"task": "accounts.tasks.sweep", "schedule": 60 * 60},
 }

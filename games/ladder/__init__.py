@@ -4,7 +4,7 @@
 says where they come from, `boards` says where people stand.
 """
 
-from .boards import board, standing, standings
+from .boards import board, set_milestones, standing, standings
 from .explain import Explanation, explain
 from .rate import ask_for_rating, rate_finished, rate_game, unrated
 from .recount import Recount, rated_to, recount, recount_all
@@ -24,6 +24,7 @@ __all__ = [
     "replay",
     "replay_from",
     "restore_game",
+    "set_milestones",
     "standing",
     "standings",
     "unrated",

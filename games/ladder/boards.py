@@ -5,18 +5,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db import transaction
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value, Window
+from django.db.models.functions import Coalesce, RowNumber
 
 from games.ladder.finished import season_of
-from games.models import Ladder, Rating
+from games.models import Game, Ladder, Milestone, Rating
 from games.rating import PROVISIONAL_GAMES, Standing
 
 Board = Literal["all", "season"]
 ACTIVE_DAYS = 90
 PAGE = 50
+# Every so manieth place of a board is noted down.
+MILESTONE = 1_000
 KEY = re.compile(r"(-?\d{1,5}\.\d\d)~(\d{1,18})", re.ASCII)
 
 
@@ -68,30 +71,91 @@ class BoardPage:
 
 
 def board(pace: str, kind: Board, now: datetime, after: Key | None, user_id: int | None) -> BoardPage:
-    """A page of a leaderboard: who has enough rated games and played lately, the best first."""
-    eligible = _eligible(pace, kind, now)
-    column = "season_gain" if kind == "season" else "rating"
-    ordered = eligible.order_by(f"-{column}", "user").select_related("user")
+    """A page of a leaderboard: who has enough rated games and played lately, the best first.
+
+    The order is exact, and so are the places of a thousand people; among more, a place is what it was a minute ago.
+    """
+    listed = _Listed.on(pace, kind, now)
+    ordered = listed.rows.order_by(f"-{listed.column}", "user").select_related("user")
     if after is not None:
-        ordered = ordered.filter(_behind(column, after))
+        ordered = ordered.filter(_behind(listed.column, after))
     rows = list(ordered[: PAGE + 1])
     more = len(rows) > PAGE
     rows = rows[:PAGE]
-    last = Key(getattr(rows[-1], column), rows[-1].user_id) if more else None
-    first = 1 if after is None else 1 + eligible.filter(_up_to(column, after)).count()
-    place, key = _own_place(eligible, column, user_id)
-    return BoardPage(rows, first, last, place, key, eligible.count())
-
-
-def _eligible(pace: str, kind: Board, now: datetime) -> QuerySet[Rating]:
-    ladder = Ladder.objects.filter(pk=pace).values_list("generation", flat=True).first() or 0
-    found = Rating.objects.filter(
-        pace=pace,
-        generation=ladder,
-        games__gte=PROVISIONAL_GAMES,
-        last_played__gte=now - timedelta(days=ACTIVE_DAYS),
+    own = listed.key_before(user_id)
+    return BoardPage(
+        rows,
+        first=1 if after is None else 1 + listed.count(after),
+        next=Key(getattr(rows[-1], listed.column), rows[-1].user_id) if more else None,
+        own_place=1 + listed.count(own) if own else None,
+        own_key=own,
+        total=listed.count(None),
     )
-    return found.filter(season=season_of(now)) if kind == "season" else found
+
+
+def set_milestones(now: datetime) -> None:
+    """Note who stands at every so manieth place of each board: the places of others are counted from there."""
+    for pace in Game.Pace.values:
+        for kind in get_args(Board):
+            listed = _Listed.on(pace, kind, now)
+            place = Window(RowNumber(), order_by=[F(listed.column).desc(), F("user").asc()])
+            noted = listed.rows.annotate(place=place, rest=F("place") % MILESTONE).filter(rest=0)
+            found = [
+                Milestone(
+                    pace=pace,
+                    board=kind,
+                    generation=listed.generation,
+                    season=season_of(now),
+                    place=number,
+                    score=score,
+                    user_id=user_id,
+                )
+                for number, score, user_id in noted.values_list("place", listed.column, "user")
+            ]
+            with transaction.atomic():
+                # Two at once leave them twice, which changes nothing.
+                Milestone.objects.filter(pace=pace, board=kind).delete()
+                Milestone.objects.bulk_create(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """Who is on a board, by what they are ordered, and the milestones along it."""
+
+    rows: QuerySet[Rating]
+    column: str
+    generation: int
+    milestones: QuerySet[Milestone]
+
+    @classmethod
+    def on(cls, pace: str, kind: Board, now: datetime) -> Self:
+        generation = Ladder.objects.filter(pk=pace).values_list("generation", flat=True).first() or 0
+        season = season_of(now)
+        rows = Rating.objects.filter(
+            pace=pace,
+            generation=generation,
+            games__gte=PROVISIONAL_GAMES,
+            last_played__gte=now - timedelta(days=ACTIVE_DAYS),
+        )
+        milestones = Milestone.objects.filter(pace=pace, board=kind, generation=generation, season=season)
+        if kind == "all":
+            return cls(rows, "rating", generation, milestones)
+        return cls(rows.filter(season=season), "season_gain", generation, milestones)
+
+    def count(self, up_to: Key | None) -> int:
+        """How many stand up to this place, or in all: those up to the last milestone, and the few behind it."""
+        rows, milestones = self.rows, self.milestones
+        if up_to is not None:
+            rows, milestones = rows.filter(_up_to(self.column, up_to)), milestones.filter(_up_to("score", up_to))
+        last = milestones.order_by("-place").first()
+        if last is None:
+            return rows.count()
+        return last.place + rows.filter(_behind(self.column, Key(last.score, last.user_id))).count()
+
+    def key_before(self, user_id: int | None) -> Key | None:
+        """Where a page begins that this person is the first on."""
+        own = self.rows.filter(user=user_id).values_list(self.column, flat=True).first() if user_id else None
+        return None if own is None or user_id is None else Key(own, user_id - 1)
 
 
 def _behind(column: str, place: Key) -> Q:
@@ -104,12 +168,3 @@ def _up_to(column: str, place: Key) -> Q:
     """Everybody who is not behind this place."""
     higher = Q(**{f"{column}__gt": place.score}) | Q(user__lte=place.user_id)
     return Q(**{f"{column}__gte": place.score}) & higher
-
-
-def _own_place(eligible: QuerySet[Rating], column: str, user_id: int | None) -> tuple[int | None, Key | None]:
-    """Somebody's place on a board, and where a page begins that they are the first on."""
-    own = eligible.filter(user=user_id).values_list(column, flat=True).first() if user_id else None
-    if own is None or user_id is None:
-        return None, None
-    before = Key(own, user_id - 1)
-    return 1 + eligible.filter(_up_to(column, before)).count(), before

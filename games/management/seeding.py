@@ -20,6 +20,7 @@ from django.db import connection, models, transaction
 from accounts import looks
 from accounts.models import User
 from games import careers
+from games.ladder import set_milestones
 from games.ladder.finished import Finished, Sat, outcome_of
 from games.ladder.rate import Held, beaten
 from games.ladder.rate import play as rate
@@ -117,7 +118,7 @@ class Seeding:
     """Everything that is to be there."""
 
     def __init__(self, games: int, people: int, real: int, now: datetime) -> None:
-        self.games, self.people = games, people
+        self.games, self.people, self.now = games, people, now
         self.rng = Random(f"{games}/{people}/{real}")
         self.start = now - timedelta(days=365 * YEARS)
         self.step = (now - self.start) / (games + 1)
@@ -145,6 +146,7 @@ class Seeding:
         with transaction.atomic():
             self._store_standings()
         careers.recount(Bar("careers", self.people).advance, at_once=PEOPLE_AT_ONCE)
+        set_milestones(self.now)
         let_ids_follow()
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:

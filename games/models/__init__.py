@@ -3,7 +3,7 @@
 from games.models.careers import Career, Opponent
 from games.models.moderation import FINAL, Act, Appeal, Case, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
-from games.models.ratings import Generation, Ladder, Rating, RatingEvent
+from games.models.ratings import Generation, Ladder, Milestone, Rating, RatingEvent
 from games.models.records import Figures, Record
 from games.models.rooms import Admission, Meeting, Nudge, Room, RoomSeat, Waiting
 from games.models.talk import Ignored, Message
@@ -25,6 +25,7 @@ __all__ = [
     "Letter",
     "Meeting",
     "Message",
+    "Milestone",
     "Nudge",
     "Opponent",
     "Rating",

@@ -93,6 +93,27 @@ class Rating(models.Model):
         return signed(self.season_gain)
 
 
+class Milestone(models.Model):
+    """Who stood at a round place of a board some moments ago: places are counted from the next milestone ahead."""
+
+    pace = models.CharField(max_length=8, choices=Game.Pace)
+    board = models.CharField(max_length=6)
+    generation = models.PositiveIntegerField()
+    season = models.DateField()
+    place = models.PositiveIntegerField()
+    score = models.DecimalField(max_digits=7, decimal_places=2)
+    # The person may go, their place on the board stays.
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
+
+    class Meta:
+        verbose_name = _("milestone")
+        verbose_name_plural = _("milestones")
+        indexes = [models.Index(fields=["pace", "board", "place"], name="milestones_of_board")]
+
+    def __str__(self) -> str:
+        return f"{self.pace}/{self.board}: {self.place}"
+
+
 class RatingEvent(models.Model):
     """One line of the ledger: what one game did to one player, by one generation."""
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -15,7 +16,8 @@ from games import ladder
 from games.ladder import boards
 from games.ladder.boards import Board, Key
 from games.ladder.finished import season_of
-from games.models import Ladder, Rating
+from games.models import Ladder, Milestone, Rating
+from games.tasks import set_milestones
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
@@ -23,11 +25,10 @@ KINDS: tuple[Board, ...] = ("all", "season")
 PLAYERS = 130
 
 
-def rated(number: int, score: int, *, games: int = 10, played: datetime | None = None, season_ago: int = 0) -> User:
-    """Somebody with so many points, of all time and in the season."""
-    user = User.objects.create_user(f"Player {number}")
+def rating(user: User, score: int, *, games: int = 10, played: datetime | None = None, season_ago: int = 0) -> Rating:
+    """So many points, of all time and in the season."""
     now = timezone.now()
-    Rating.objects.create(
+    return Rating(
         user=user,
         pace="live",
         generation=0,
@@ -37,14 +38,29 @@ def rated(number: int, score: int, *, games: int = 10, played: datetime | None =
         season=season_of(now - timedelta(days=season_ago)),
         season_gain=Decimal(score - 1_500),
     )
+
+
+def rated(number: int, score: int, **fields: Any) -> User:
+    """One more who plays."""
+    user = User.objects.create_user(f"Player {number}")
+    rating(user, score, **fields).save()
     return user
 
 
-@pytest.fixture
-def crowd() -> list[User]:
-    """Best first: each score is that of seven people, who stand in the order in which they came."""
+@pytest.fixture(params=[1_000, 10], ids=["short", "long"])
+def crowd(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[User]:
+    """Best first: each score is that of seven people, who stand in the order in which they came.
+
+    On a short board everybody is counted, on a long one from milestone to milestone.
+    """
+    monkeypatch.setattr(boards, "MILESTONE", request.param)
     Ladder.objects.create(pace="live")
-    return [rated(number, 1_600 - number // 7) for number in range(PLAYERS)]
+    names = [f"Somebody {number}" for number in range(PLAYERS)]
+    crowd = User.objects.bulk_create(User(name=name, folded_name=name.lower()) for name in names)
+    Rating.objects.bulk_create(rating(user, 1_600 - number // 7) for number, user in enumerate(crowd))
+    set_milestones()
+    assert Milestone.objects.count() == 2 * (PLAYERS // request.param)
+    return crowd
 
 
 def walk(kind: Board) -> list[tuple[int, int]]:
@@ -113,7 +129,29 @@ def test_every_page_asks_the_database_equally_often(crowd: list[User]) -> None:
             assert f"You are number 101 of {PLAYERS}." in page
     # The number of the first line is asked for where it is not the first of all.
     assert len({number for (_, place), number in asked.items() if place}) == 1
-    assert max(asked.values()) <= 12
+    assert max(asked.values()) <= 20
+
+
+def test_whoever_comes_after_the_milestones_were_set_is_listed_and_counted_with_the_next_ones(
+    crowd: list[User],
+) -> None:
+    best, last = rated(400, 2_000), rated(401, 1_000)
+    own = {user.pk: ladder.board("live", "all", timezone.now(), None, user.pk) for user in (best, last)}
+    assert own[best.pk].rows[0].user_id == best.pk
+    assert own[best.pk].own_place == 1
+    assert PLAYERS < (own[last.pk].own_place or 0) <= PLAYERS + 2
+    for _ in range(2):
+        set_milestones()
+        page = ladder.board("live", "all", timezone.now(), None, last.pk)
+        assert (page.own_place, page.total) == (PLAYERS + 2, PLAYERS + 2)
+    assert walk("all") == [(place, user.pk) for place, user in enumerate([best, *crowd, last], start=1)]
+
+
+def test_milestones_of_another_generation_or_season_count_for_nothing(crowd: list[User]) -> None:
+    Milestone.objects.update(generation=7, place=9_000)
+    assert ladder.board("live", "all", timezone.now(), None, crowd[-1].pk).own_place == PLAYERS
+    Milestone.objects.update(generation=0, season=season_of(timezone.now() - timedelta(days=100)))
+    assert ladder.board("live", "season", timezone.now(), None, crowd[-1].pk).own_place == PLAYERS
 
 
 def _key(kind: Board, user: User) -> Key:
