@@ -14,7 +14,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from accounts import looks
 from accounts.models import Trace, User
 from accounts.paging import NearPages
 
@@ -80,7 +79,7 @@ class UserAdmin(AdminOfUser):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str
     ) -> tuple[QuerySet[User], bool]:
-        return queryset.filter(folded_name__startswith=looks.fold(search_term)), False
+        return (queryset & User.objects.called(search_term) if search_term else queryset), False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_staff)

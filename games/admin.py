@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from accounts import looks
 from accounts.models import User
 from accounts.paging import NearPages
 from games import rooms, servers
@@ -66,8 +65,7 @@ class ReadOnly(AnyAdmin):
 
 def people_called(beginning: str) -> QuerySet[User]:
     """Whose names begin so; few enough to look among what is theirs."""
-    found = User.objects.filter(folded_name__startswith=looks.fold(beginning)).values("pk")
-    return User.objects.filter(pk__in=list(found.values_list("pk", flat=True)[:200]))
+    return User.objects.filter(pk__in=list(User.objects.called(beginning).values_list("pk", flat=True)[:200]))
 
 
 def link(name: str, text: object, *args: object) -> SafeString:
@@ -88,6 +86,16 @@ class ReadOnlyRows(AnyRows):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+def sign_of_life(game: Game) -> object:
+    """When the process that keeps a game was last heard of, or when the game ended."""
+    if game.ended:
+        return game.ended
+    if game.kept_by is None:
+        return "–"
+    silent = max(0, servers.database_now() - game.kept_by.seen) // 1000
+    return _("%(seconds)d s ago") % {"seconds": silent}
 
 
 class SeatInline(ReadOnlyRows):
@@ -144,17 +152,12 @@ class GameAdmin(ReadOnly):
 
     @admin.display(description=_("last sign of life"))
     def sign_of_life(self, game: Game) -> object:
-        if game.ended:
-            return game.ended
-        if game.kept_by is None:
-            return "–"
-        silent = max(0, servers.database_now() - game.kept_by.seen) // 1000
-        return _("%(seconds)d s ago") % {"seconds": silent}
+        return sign_of_life(game)
 
     @admin.display(description=_("ways"))
     def ways(self, game: Game) -> SafeString:
-        table = link("games:game", _("table"), game.code)
-        return format_html("{} · {}", table, link("games:moderated_game", _("act"), game.code))
+        seen = link("games:replay", _("replay"), game.code) if game.ended else link("games:game", _("table"), game.code)
+        return format_html("{} · {}", seen, link("games:moderated_game", _("acts"), game.code))
 
 
 class RoomSeatInline(ReadOnlyRows):
@@ -166,7 +169,7 @@ class RoomSeatInline(ReadOnlyRows):
 class RoomAdmin(ReadOnly):
     """Rooms with who sits there and when anything last happened; many stale ones are closed at once, after a look."""
 
-    list_display = ("code", "ways", "owner", "people", "touched", "pace", "ranked", "public", "closed", "why_closed")
+    list_display = ("code", "ways", "state", "owner", "people", "touched", "pace", "ranked", "public")
     list_filter = ("pace", "ranked", "public", ("closed", admin.EmptyFieldListFilter))
     list_select_related = ("owner",)
     search_fields = ("code",)
@@ -175,11 +178,12 @@ class RoomAdmin(ReadOnly):
     actions = ("close_stale",)
     fields = readonly_fields = (
         *("code", "created", "owner", "size", "rulebook", "pace", "ranked", "public", "faces", "limits"),
-        *("touched", "closed", "why_closed", "ways"),
+        *("touched", "state", "closed", "why_closed", "last_games", "ways"),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Room]:
-        return Room.objects.prefetch_related("seats__user")
+        running = Game.objects.filter(ended=None).select_related("kept_by")
+        return Room.objects.prefetch_related("seats__user", Prefetch("games", running, to_attr="running"))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -199,7 +203,23 @@ class RoomAdmin(ReadOnly):
     @admin.display(description=_("ways"))
     def ways(self, room: Room) -> SafeString:
         page = link("games:room", _("room"), room.code)
-        return format_html("{} · {}", page, link("games:moderated_room", _("act"), room.code))
+        return format_html("{} · {}", page, link("games:moderated_room", _("acts"), room.code))
+
+    @admin.display(description=_("state"))
+    def state(self, room: Room) -> object:
+        """What goes on there now: the game that is played, and when its process last gave a sign of life."""
+        if room.closed:
+            return room.get_why_closed_display()
+        running: list[Game] = getattr(room, "running", [])
+        if not running:
+            return _("open")
+        return format_html("{} · {}", link("games:game", _("a game runs"), running[0].code), sign_of_life(running[0]))
+
+    @admin.display(description=_("last games"))
+    def last_games(self, room: Room) -> SafeString:
+        last = Game.objects.filter(room=room).order_by("-pk")[:10]
+        ways = ((reverse("games:replay" if game.ended else "games:game", args=[game.code]), game.code) for game in last)
+        return format_html_join(" · ", '<a href="{}">{}</a>', ways)
 
     @admin.action(description=_("Close stale rooms"), permissions=["view"])
     def close_stale(self, request: HttpRequest, chosen: QuerySet[Room]) -> HttpResponse | None:
@@ -285,7 +305,7 @@ class ActAdmin(ReadOnly):
 @admin.register(Appeal)
 class AppealAdmin(ReadOnly):
     list_display = ("at", "act", "granted", "decided", "decided_by")
-    list_filter = ("granted",)
+    list_filter = (("decided", admin.EmptyFieldListFilter),)
     list_select_related = ("act", "decided_by")
     fields = readonly_fields = ("act", "at", "words", "decided", "decided_by", "granted", "answer")
 

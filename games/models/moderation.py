@@ -60,6 +60,9 @@ class Case(models.Model):
         ]
         indexes = [
             models.Index(F("urgency").desc(), F("opened"), name="case_queue", condition=Q(decided=None)),
+            # What the administration filters by, the latest first.
+            models.Index(F("id").desc(), name="case_open", condition=Q(decided=None)),
+            models.Index("outcome", F("id").desc(), name="case_outcome"),
         ]
 
     def __str__(self) -> str:
@@ -169,6 +172,8 @@ class Act(models.Model):
         indexes = [
             models.Index(fields=["by", "at"], name="act_by"),
             models.Index(fields=["person", "at"], name="act_on"),
+            models.Index("what", F("id").desc(), name="act_what"),
+            models.Index("reason", F("id").desc(), name="act_reason"),
         ]
 
     def __str__(self) -> str:
@@ -248,7 +253,10 @@ class Appeal(models.Model):
         verbose_name = _("appeal")
         verbose_name_plural = _("appeals")
         constraints = [models.UniqueConstraint(fields=["act", "person"], name="one_appeal_a_person")]
-        indexes = [models.Index(fields=["at"], name="appeal_open", condition=Q(decided=None))]
+        indexes = [
+            models.Index(fields=["at"], name="appeal_open", condition=Q(decided=None)),
+            models.Index(F("id").desc(), name="appeal_waits", condition=Q(decided=None)),
+        ]
 
     def __str__(self) -> str:
         return str(self.pk)

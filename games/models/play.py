@@ -119,6 +119,11 @@ class Game(models.Model):
             models.Index("pace", "rulebook", *LATEST, "rounds", name="history_of_both", condition=Q(listed=True)),
             models.Index("reason", *LATEST, name="history_of_reason", condition=Q(listed=True)),
             models.Index(F("finish_seq"), name="game_parked", condition=Q(rated="parked")),
+            # What the administration filters by, the latest first.
+            models.Index(F("id").desc(), name="game_running", condition=Q(ended=None)),
+            models.Index("pace", F("id").desc(), name="game_pace"),
+            models.Index(F("id").desc(), name="game_ranked", condition=Q(ranked=True)),
+            models.Index(F("id").desc(), name="game_casual", condition=Q(ranked=False)),
         ]
 
     def __str__(self) -> str:

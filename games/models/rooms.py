@@ -51,6 +51,13 @@ class Room(models.Model):
         indexes: ClassVar = [
             models.Index(F("public"), F("touched").desc(), name="room_open", condition=Q(closed=None)),
             models.Index(F("created").desc(), name="room_matched", condition=Q(waited_seconds__isnull=False)),
+            # What the administration filters by, the latest first.
+            models.Index(F("id").desc(), name="room_not_closed", condition=Q(closed=None)),
+            models.Index("pace", F("id").desc(), name="room_pace"),
+            models.Index(F("id").desc(), name="room_ranked", condition=Q(ranked=True)),
+            models.Index(F("id").desc(), name="room_casual", condition=Q(ranked=False)),
+            models.Index(F("id").desc(), name="room_public", condition=Q(public=True)),
+            models.Index(F("id").desc(), name="room_private", condition=Q(public=False)),
         ]
 
     def __str__(self) -> str:

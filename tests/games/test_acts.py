@@ -1,5 +1,6 @@
 """Acts: each changes what it says, writes its line, tells the person, can be undone by an act, and never vanishes."""
 
+import html
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,6 +12,7 @@ from django.core import mail
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from accounts.models import EndedSession, Role, User
 from games import chat, ladder, log, ranked, rooms, sweep
@@ -226,6 +228,27 @@ def test_the_letter_comes_by_mail_too_in_the_language_of_whoever_gets_it(max_: U
         app.conf.task_always_eager = False
     assert "Not like this." in mail.outbox[0].body
     assert "/letters/" in mail.outbox[0].body
+
+
+@committing
+def test_a_french_person_has_french_letters_from_a_german_moderator(max_: User, juve: User) -> None:
+    User.objects.filter(pk=max_.pk).update(language="fr")
+    max_.refresh_from_db()
+    EmailAddress.objects.create(user=max_, email="max@example.org", verified=True, primary=True)
+    app.conf.task_always_eager = True
+    try:
+        with translation.override("de"):
+            acts.warn(juve, max_, WHY)
+    finally:
+        app.conf.task_always_eager = False
+    with translation.override("fr"):
+        subject, reason = gettext("A letter from the moderators"), gettext("Insults or hate")
+    assert subject in mail.outbox[0].subject
+    assert "Un modérateur vous avertit." in mail.outbox[0].body
+    assert reason in mail.outbox[0].body
+    page = client_of(max_).get("/letters/").content.decode()
+    assert "Un modérateur vous avertit." in page
+    assert reason in html.unescape(page)
 
 
 def test_a_letter_is_put_into_words_by_whoever_reads_it(juve: User, max_: User) -> None:

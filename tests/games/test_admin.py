@@ -5,6 +5,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
 from django.db import connection
 from django.test import Client
@@ -15,7 +16,7 @@ from accounts.models import User
 from accounts.paging import FURTHEST
 from games import gauges, rooms
 from games.admin import ReadOnly
-from games.models import Act, Case, Reason, Room
+from games.models import Act, Case, Game, Reason, Room
 from games.moderation import acts
 from games.moderation.acts import Why
 from games.pulse import Pulse
@@ -78,6 +79,21 @@ def test_games_are_found_by_their_address_and_by_who_plays(office: Client, irma:
     assert "Irma Vep" in shown
 
 
+def test_a_room_tells_what_goes_on_there_and_leads_to_its_games(office: Client, irma: User) -> None:
+    room, max_ = rooms.open_room(irma), somebody("Max")
+    rooms.sit(room, max_)
+    assert "open" in page(office, "/admin/games/room/")
+    for one in (irma, max_):
+        rooms.agree(room, one)
+    game = room.games.get()
+    assert f'<a href="/games/{game.code}/">a game runs</a>' in page(office, "/admin/games/room/")
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now(), reason="void")
+    assert f"/games/{game.code}/replay/" in page(office, f"/admin/games/room/{room.pk}/change/")
+    assert f"/games/{game.code}/replay/" in page(office, "/admin/games/game/")
+    acts.close_room(moderator("Lupin"), room, Why(Reason.INSULT))
+    assert "Staff has closed it." in page(office, "/admin/games/room/")
+
+
 def test_cases_and_acts_are_found_by_the_beginning_of_a_name(office: Client, irma: User) -> None:
     reported(somebody("Max"), irma)
     assert "/moderation/cases/" in page(office, "/admin/games/case/?q=irma")
@@ -108,6 +124,33 @@ def test_a_list_asks_the_same_number_of_questions_however_long_it_is(office: Cli
     for number in range(5):
         game_of(irma, somebody(f"Apache {number}"))
     assert questions() == few
+
+
+FILTERS = re.compile(r'href="\?([^"&]+__(?:exact|isempty)=[^"&]+)"')
+# What is so of nearly all rows is met at once, from the latest one back.
+OF_MOST = {"ended__isempty=0", "closed__isempty=0", "decided__isempty=0", "is_staff__exact=0", "is_superuser__exact=0"}
+
+
+def is_slow(step: str, table: str) -> bool:
+    """Whether a step of SQLite's plan reads the whole table, row by row."""
+    return bool(re.fullmatch(rf"SCAN {table}( USING COVERING INDEX .*)?", step))
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL plans by what is in its tables")
+@pytest.mark.parametrize("path", ["accounts/user", *(f"games/{name}" for name in LISTS)])
+def test_every_filter_and_search_of_a_list_finds_its_rows_by_an_index(path: str, office: Client, irma: User) -> None:
+    table, address = path.replace("/", "_"), f"/admin/{path}/"
+    filters = set(FILTERS.findall(page(office, address))) - OF_MOST
+    searched = admin.site.get_model_admin(apps.get_model(*path.split("/"))).search_fields
+    slow = []
+    for question in [*filters, *(["q=irma"] if searched else [])]:
+        with CaptureQueriesContext(connection) as asked:
+            page(office, f"{address}?{question}")
+        for sql in {query["sql"] for query in asked if re.match(rf'SELECT .*FROM "{table}"', query["sql"])}:
+            with connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN QUERY PLAN {sql.replace('%', '%%')}")
+                slow += [(question, sql) for *_, step in cursor.fetchall() if is_slow(step, table)]
+    assert not slow
 
 
 def test_what_lies_further_back_than_a_list_pages_is_found_by_its_number(office: Client, irma: User) -> None:
