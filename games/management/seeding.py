@@ -90,6 +90,13 @@ def let_ids_follow() -> None:
             cursor.execute(statement)
 
 
+def tidy_up() -> None:
+    """Let the database look at what it has: it plans its answers by that."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM (ANALYZE)")
+
+
 # All of it ------------------------------------------------------------------------------------------------------------
 
 
@@ -145,12 +152,11 @@ class Seeding:
             bar.advance(last - first)
         with transaction.atomic():
             self._store_standings()
+        tidy_up()
         careers.recount(Bar("careers", self.people).advance, at_once=PEOPLE_AT_ONCE)
         set_milestones(self.now)
         let_ids_follow()
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("VACUUM (ANALYZE)")
+        tidy_up()
 
     def _store_people(self) -> None:
         bar = Bar("people", self.people)

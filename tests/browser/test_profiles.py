@@ -4,7 +4,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 from playwright.async_api import expect
 
-from games import ladder
+from games import careers, ladder
 from tests.browser.conftest import OpenPage
 from tests.browser.test_history import LAPTOP, NARROWEST, PHONE, past
 from tests.browser.watch import assert_fits, assert_no_barriers, shot
@@ -18,12 +18,14 @@ async def test_profiles_and_ladders_fit_and_have_no_barrier(open_page: OpenPage)
         for number in range(12):
             finish(people[number % 2 :], pace="live", ended=timezone.now())
         ladder.rate_finished()
+        careers.count_finished()
 
     await sync_to_async(rated)()
     page = await open_page(person=people[0])
     for name, address in {
         "person": "/people/Irma%20Vep/",
         "person-other": "/people/Judex%20the%20Magnified/",
+        "opponents": "/people/Irma%20Vep/opponents/",
         "ladder": "/ladders/",
         "ladder-season": "/ladders/?board=season",
         "ladder-empty": "/ladders/?pace=relaxed",
