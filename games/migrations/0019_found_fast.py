@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('games', '0017_roles'),
+        ('games', '0018_milestones'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
