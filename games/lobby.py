@@ -60,7 +60,11 @@ class Running:
 
 def running_games(person_id: int) -> list[Running]:
     """The games that this person is still in: first those that wait for them, then the latest."""
-    seats = Seat.objects.filter(user=person_id, game__ended=None).select_related("game").order_by("-game__created")
+    seats = (
+        Seat.objects.filter(user=person_id, ended=None, game__ended=None)
+        .select_related("game")
+        .order_by("-game__created")
+    )
     games = [
         Running(seat.game.code, seat.game.created, seat.game.pace == Game.Pace.RELAXED and pace.is_awaited(seat))
         for seat in seats[:MOST_GAMES]

@@ -32,7 +32,8 @@ LATEST_MEETING = timedelta(days=7)
 
 def owed(person_id: int) -> list[Seat]:
     """The seats of running relaxed games in which this person is waited for, the most urgent first."""
-    seats = Seat.objects.filter(user=person_id, game__ended=None, game__pace=Game.Pace.RELAXED, game__awaits__gt=0)
+    running = Seat.objects.filter(user=person_id, ended=None, game__ended=None)
+    seats = running.filter(game__pace=Game.Pace.RELAXED, game__awaits__gt=0)
     waited_for = [seat for seat in seats.select_related("game") if is_awaited(seat)]
     return sorted(waited_for, key=lambda seat: (seat.game.wake_at is None, seat.game.wake_at or 0, seat.game_id))
 

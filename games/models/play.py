@@ -174,7 +174,9 @@ class Seat(models.Model):
         indexes = [
             models.Index(
                 "user", F("ended").desc(), F("game").desc(), name="history_of_player", condition=Q(ended__isnull=False)
-            )
+            ),
+            # Every page of somebody signed in asks for the games that they are in.
+            models.Index(F("user"), name="seats_at_tables", condition=Q(ended=None)),
         ]
 
     def __str__(self) -> str:

@@ -4,13 +4,15 @@ SQLite counts its steps, which are the same every time: so this is looked at the
 a clock.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
 
 from accounts.models import User
-from games import careers, ladder, profiles
+from games import careers, ladder, lobby, pace, profiles
 from games.models import Figures, Game, Seat
 from tests.games.finishes import FIRST_END, finish, people
 
@@ -39,8 +41,8 @@ def play(players: list[User], first: int, last: int, listed: bool) -> None:
     careers.count_finished()
 
 
-def steps(player: User, viewer: int | None) -> int:
-    """What the database does for this page."""
+def steps(work: Callable[[], object]) -> int:
+    """What the database does for this."""
     taken = 0
 
     def count() -> int:
@@ -50,7 +52,7 @@ def steps(player: User, viewer: int | None) -> int:
 
     connection.connection.set_progress_handler(count, A_STEP)
     try:
-        profiles.profile(player, viewer)
+        work()
     finally:
         connection.connection.set_progress_handler(None, 0)
     return taken
@@ -63,9 +65,19 @@ def test_the_work_does_not_grow_with_the_games(listed: bool) -> None:
     for game in Game.objects.order_by("pk")[:2]:
         ladder.void_game(game.pk, None)
         ladder.replay()
-    before = [steps(cast[0], viewer) for viewer in (None, cast[0].pk)]
+    pages = [partial(profiles.profile, cast[0], viewer) for viewer in (None, cast[0].pk)]
+    before = [steps(page) for page in pages]
     play(cast, FEW, MANY, listed)
-    after = [steps(cast[0], viewer) for viewer in (None, cast[0].pk)]
+    after = [steps(page) for page in pages]
     assert min(before) > 50 * A_STEP
     for few, many in zip(before, after, strict=True):
         assert many < 1.1 * few
+
+
+def test_whose_turn_it_is_is_found_without_looking_at_finished_games() -> None:
+    cast = people("Alice", "Bob", "Charlie")
+    asked = [partial(pace.owed, cast[0].pk), partial(lobby.running_games, cast[0].pk)]
+    play(cast, 0, FEW, listed=True)
+    before = [steps(one) for one in asked]
+    play(cast, FEW, MANY, listed=True)
+    assert [steps(one) for one in asked] == before
