@@ -3,7 +3,9 @@
 A letter is two templates: `…_subject.txt` and `…_message.txt`.
 """
 
+from email.utils import make_msgid
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.models import EmailAddress
 from celery import shared_task
@@ -18,24 +20,42 @@ from accounts.models import User
 
 def to_person(user: User, template: str, **facts: Any) -> None:
     """Write to a person's confirmed address; to nobody where there is none."""
-    address = EmailAddress.objects.filter(user=user, verified=True, primary=True).first()
+    address = _address_of(user)
     if address:
-        send(address.email, template, user=user, **facts)
+        send(address, template, user=user, **facts)
 
 
 def send(address: str, template: str, *, user: User | None = None, **facts: Any) -> None:
     """Write a letter and have it sent once the transaction is committed. It may be lost where no worker can be told."""
+    subject, message = _written(address, template, user, facts)
+    number = make_msgid(domain=urlsplit(settings.SITE_URL).hostname)
+    transaction.on_commit(lambda: deliver.delay(address, subject, message, number), robust=True)
+
+
+def send_now(user: User, template: str, *, headers: dict[str, str], **facts: Any) -> None:
+    """The same to a person's confirmed address at once, for workers; OSError where the mail server does not take it."""
+    address = _address_of(user)
+    if address:
+        subject, message = _written(address, template, user, facts)
+        EmailMessage(subject, message, to=[address], headers=headers).send()
+
+
+def _address_of(user: User) -> str:
+    found = EmailAddress.objects.filter(user=user, verified=True, primary=True).first()
+    return found.email if found else ""
+
+
+def _written(address: str, template: str, user: User | None, facts: dict[str, Any]) -> tuple[str, str]:
+    """A letter's subject and what it says."""
     language = user.language if user and user.language else translation.get_language() or settings.LANGUAGE_CODE
     with translation.override(language):
         facts = {"person": user, "site_url": settings.SITE_URL, "address": address, **facts}
         subject = " ".join(render_to_string(f"{template}_subject.txt", facts).split())
         message = render_to_string(f"{template}_message.txt", facts).strip() + "\n"
-    transaction.on_commit(
-        lambda: deliver.delay(address, settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + subject, message),
-        robust=True,
-    )
+    return settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + subject, message
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=30, max_retries=5)
-def deliver(address: str, subject: str, message: str) -> None:
-    EmailMessage(subject, message, to=[address]).send()
+def deliver(address: str, subject: str, message: str, number: str) -> None:
+    """Two workers may deliver one letter: by its number a mailbox knows that it is the same."""
+    EmailMessage(subject, message, to=[address], headers={"Message-ID": number}).send()

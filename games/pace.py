@@ -1,13 +1,15 @@
 """The relaxed pace: who owes a turn, who hears of it by mail, and when everybody is there for a search."""
 
+import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import signing
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 from redis import RedisError
@@ -18,10 +20,14 @@ from games import news
 from games.models import Game, Meeting, Nudge, Seat
 from games.rooms import RoomRefusal
 
+logger = logging.getLogger(__name__)
+
 # A page with a person signed in says now and then that it is open, and is believed for so long.
 OPEN_SECONDS = 150
 # One mail a game in so long, at most.
 MAIL_EVERY = timedelta(days=1)
+# A letter that was begun and not sent for so long is begun again: longer than any mail server is waited for.
+TRY_AGAIN = timedelta(minutes=10)
 SALT = "games.nudge"
 # A meeting is proposed for some time from now on.
 LATEST_MEETING = timedelta(days=7)
@@ -78,35 +84,58 @@ def _page(person_id: int | None) -> str:
 def send_due(now: datetime | None = None) -> int:
     """Write to whoever is waited for, has no page open and was not written to lately; the answer is how many letters.
 
-    It may run twice or in two workers: a letter is claimed with its row before it is written.
+    It may run twice or in several workers: a letter is claimed before it is written. Where a worker dies on the way, or
+    the mail server takes nothing, the claim ends after a while and the same letter goes out then. Should the mail
+    server have had it after all, its id is the same, by which a mailbox knows it.
     """
     now = now or timezone.now()
-    return sum(_nudge(seat, now) for seat in _to_be_told(now))
+    sent = 0
+    for seat in _to_be_told(now):
+        nudge = _claim(seat, now)
+        if nudge is None or seat.user is None:
+            continue
+        try:
+            _write(seat.user, seat, nudge)
+        except OSError as error:
+            logger.warning("The mail server takes no letters: %s", error)
+            break
+        Nudge.objects.filter(pk=nudge.pk).update(sent=now, tried=None)
+        sent += 1
+    return sent
 
 
 def _to_be_told(now: datetime) -> Iterator[Seat]:
-    quiet = Q(nudge__muted=True) | Q(nudge__sent__gt=now - MAIL_EVERY)
+    """Whom to write to; whose letter would not go out comes last, so that it holds nobody else's up."""
+    quiet = Q(nudge__muted=True) | Q(nudge__sent__gt=now - MAIL_EVERY) | Q(nudge__tried__gt=now - TRY_AGAIN)
     seats = Seat.objects.filter(
         game__pace=Game.Pace.RELAXED, game__ended=None, game__awaits__gt=0, user__is_guest=False
-    ).exclude(quiet)
-    for seat in seats.select_related("game", "user").order_by("pk"):
+    ).filter(user__emailaddress__verified=True, user__emailaddress__primary=True)
+    for seat in (
+        seats.exclude(quiet).select_related("game", "user").order_by(F("nudge__tried").asc(nulls_first=True), "pk")
+    ):
         if is_awaited(seat) and seat.user_id is not None and not has_page_open(seat.user_id):
             yield seat
 
 
-def _nudge(seat: Seat, now: datetime) -> bool:
-    with transaction.atomic():
-        Nudge.objects.get_or_create(seat=seat)
-        claimed = Nudge.objects.filter(Q(sent=None) | Q(sent__lte=now - MAIL_EVERY), seat=seat, muted=False)
-        if seat.user is None or not claimed.update(sent=now):
-            return False
-        letters.to_person(
-            seat.user,
-            "games/letters/turn",
-            link=_address("games:game", seat.game.code),
-            mute=_address("games:mute", signing.dumps(seat.pk, salt=SALT)),
-        )
-        return True
+def _claim(seat: Seat, now: datetime) -> Nudge | None:
+    """The letter to whoever sits there, for this worker alone; None where another was faster or it is not wanted."""
+    nudge, _new = Nudge.objects.get_or_create(seat=seat)
+    free = Q(tried=None) | Q(tried__lte=now - TRY_AGAIN)
+    due = Q(sent=None) | Q(sent__lte=now - MAIL_EVERY)
+    claimed = Nudge.objects.filter(free, due, pk=nudge.pk, muted=False, seat__game__ended=None).update(tried=now)
+    return nudge if claimed else None
+
+
+def _write(person: User, seat: Seat, nudge: Nudge) -> None:
+    mute = _address("games:mute", signing.dumps(seat.pk, salt=SALT))
+    before = 0 if nudge.sent is None else int(nudge.sent.timestamp())
+    letters.send_now(
+        person,
+        "games/letters/turn",
+        headers={"Message-ID": f"<turn.{seat.pk}.{before}@{urlsplit(settings.SITE_URL).hostname}>"},
+        link=_address("games:game", seat.game.code),
+        mute=mute,
+    )
 
 
 def _address(name: str, argument: str) -> str:

@@ -130,6 +130,8 @@ class Nudge(models.Model):
 
     seat = models.OneToOneField("games.Seat", models.CASCADE, primary_key=True, related_name="nudge")
     sent = models.DateTimeField(null=True)
+    # When a worker began to send the next letter; None once the mail server has it.
+    tried = models.DateTimeField(null=True)
     muted = models.BooleanField(default=False)
 
     def __str__(self) -> str:

@@ -1,0 +1,425 @@
+"""Every job of the workers may run twice, late and beside itself, and be killed at any step: nothing is lost."""
+
+import email
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from email.message import Message as Letter
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import redis
+from allauth.account.models import EmailAddress
+from celery import current_app
+from django.apps import apps
+from django.conf import LazySettings, settings
+from django.contrib.sessions.models import Session
+from django.core.mail.backends.filebased import EmailBackend
+from django.db.models import F
+from django.utils import timezone
+
+from accounts import closing, tokens
+from accounts.models import ApiToken, EndedSession, User
+from games import archive, chat, dumps, gauges, ladder, log, pace, quick, rooms, servers
+from games.models import Event, Game, Generation, Message, Nudge, RatingEvent, Record, Room, RoomSeat, Seat, Waiting
+from games.opening import NewSeat, open_game
+from midnight import health
+from midnight.schedule import BEAT
+from tests.games import power
+from tests.games.finished import finished
+from tests.games.finishes import finish, people
+from tests.games.written import Written
+from tests.settings import VALKEY
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+HOUR_MS = 60 * 60 * 1_000
+MOST_STEPS = 300
+WORKERS = 3
+
+
+class Job:
+    """Made with something to do, all of it overdue."""
+
+    task: ClassVar[str]
+    words: tuple[Any, ...] = ()
+    # What others might see besides what is written.
+    calls: ClassVar[power.Calls] = ()
+
+    def run(self) -> None:
+        current_app.tasks[self.task](*self.words)
+
+    def whole(self) -> None:
+        """What is so at any time, whoever was killed."""
+
+    def later(self) -> None:
+        """What time does between a kill and the next run."""
+
+    def done(self) -> None:
+        """What is so once it came to its end."""
+        raise NotImplementedError
+
+
+def kept(pk: int | str = "celery") -> int:
+    """How many jobs wait in the queue."""
+    with redis.Redis(unix_socket_path=str(VALKEY)) as client:
+        return int(client.llen(pk))
+
+
+def new_game(size: int, **terms: Any) -> Game:
+    characters = ("violet", "amber", "scarlet", "emerald")
+    return open_game([NewSeat(characters[one], User.objects.create_guest().pk) for one in range(size)], **terms)
+
+
+def with_mail(*names: str) -> list[User]:
+    made = people(*names)
+    for person in made:
+        EmailAddress.objects.create(user=person, email=f"{person.name}@a.example", verified=True, primary=True)
+    return made
+
+
+def letters() -> list[Letter]:
+    files = [path.read_bytes() for path in Path(settings.EMAIL_FILE_PATH).glob("*")]
+    return [email.message_from_bytes(content) for content in files if content]
+
+
+def numbers_of(letters: list[Letter]) -> set[str]:
+    return {str(letter["Message-ID"]) for letter in letters}
+
+
+class Heartbeat(Job):
+    task = "midnight.tasks.heartbeat"
+
+    def done(self) -> None:
+        with redis.Redis(unix_socket_path=str(VALKEY)) as client:
+            assert client.get(health.HEARTBEAT) is not None
+
+
+class WakeOverdue(Job):
+    """A game whose pages never came, and one in which a trade was due a minute ago."""
+
+    task = "games.tasks.wake_overdue"
+
+    def __init__(self) -> None:
+        self.waiting, self.played = new_game(2, pace="relaxed"), new_game(2, pace="relaxed")
+        Game.objects.filter(pk=self.waiting.pk).update(wake_at=servers.database_now())
+        play = Written(self.played)
+        while play.state.phase != "exchange":
+            play.step()
+        self.before = play.state.seq
+        due = Game.objects.values_list("wake_at", flat=True).get(pk=self.played.pk)
+        ago = (due or 0) - servers.database_now() + 60_000
+        Game.objects.filter(pk=self.played.pk).update(started_ms=F("started_ms") - ago, wake_at=F("wake_at") - ago)
+
+    def whole(self) -> None:
+        for game in Game.objects.all():
+            numbers = Event.objects.filter(game=game).order_by("seq").values_list("seq", flat=True)
+            assert list(numbers) == list(range(1, game.head + 1))
+
+    def done(self) -> None:
+        self.whole()
+        assert servers.overdue(servers.database_now()) == []
+        assert [line.seq for line in log.since(self.waiting.pk, 0).lines] == [1]
+        late = [json.loads(line.body) for line in log.since(self.played.pk, self.before).lines]
+        assert [event["type"] for event in late].count("resumed") == 1
+        assert [event.get("by") for event in late].count("clock") == 1
+
+
+class ArchiveFinished(Job):
+    task = "games.tasks.archive_finished"
+
+    def __init__(self) -> None:
+        self.games = [finished(name) for name in ("fr-2", "es-3")]
+        self.logs = self.read()
+
+    def read(self) -> list[list[tuple[int, int]]]:
+        return [[(line.seq, line.at) for line in log.since(game.pk, 0).lines] for game in self.games]
+
+    def whole(self) -> None:
+        assert self.read() == self.logs
+
+    def done(self) -> None:
+        assert not Event.objects.exists()
+        assert Record.objects.exclude(packed=None).count() == len(self.games)
+
+
+class TakeFigures(Job):
+    task = "games.tasks.take_figures"
+
+    def whole(self) -> None:
+        assert all(sample["servers"] == 0 for sample in gauges.samples())
+
+    def done(self) -> None:
+        assert gauges.samples()
+
+
+class DumpRecords(Job):
+    """A game of two months ago, which is a record by now."""
+
+    task = "games.tasks.dump_records"
+    calls = ((dumps.os, "utime"), (Path, "chmod"), (Path, "replace"))
+
+    def __init__(self) -> None:
+        self.game = finished("fr-2", ago=timedelta(days=62))
+        archive.archive_finished()
+
+    def whole(self) -> None:
+        for dump in dumps.all_dumps():
+            lines = gzip.decompress(dump.path.read_bytes()).splitlines()
+            assert [json.loads(line)["id"] for line in lines] == [self.game.code]
+
+    def done(self) -> None:
+        assert len(dumps.all_dumps()) == 1
+
+
+class MatchWaiting(Job):
+    """Four who fit together two by two, and one whose page has gone."""
+
+    task = "games.tasks.match_waiting"
+
+    def __init__(self) -> None:
+        self.people = people("Alice", "Bob", "Charlie", "Dora")
+        (gone,) = people("Edith")
+        for person in (*self.people, gone):
+            quick.enter(person, 2)
+        Waiting.objects.filter(user=gone).update(seen=timezone.now() - 3 * quick.GONE)
+
+    def whole(self) -> None:
+        known = [*Seat.objects.values_list("user", flat=True), *Waiting.objects.values_list("user", flat=True)]
+        assert all(Counter(known)[person.pk] == 1 for person in self.people)
+
+    def done(self) -> None:
+        self.whole()
+        assert Game.objects.count() == Room.objects.count() == 2
+        assert not Waiting.objects.exists()
+
+
+class WriteToTheAwaited(Job):
+    """Three for whom a game waits, one of whom was written to yesterday. What comes twice is known by its number."""
+
+    task = "games.tasks.write_to_the_awaited"
+    calls = ((EmailBackend, "send_messages"),)
+
+    def __init__(self) -> None:
+        seats = zip(("violet", "amber", "scarlet"), with_mail("Alice", "Bob", "Charlie"), strict=True)
+        game = open_game([NewSeat(character, person.pk) for character, person in seats], pace="relaxed")  # type: ignore[arg-type]
+        yesterday = timezone.now() - pace.MAIL_EVERY
+        Nudge.objects.create(seat=Seat.objects.get(game=game, number=0), sent=yesterday)
+
+    def whole(self) -> None:
+        assert len(numbers_of(letters())) <= 3
+
+    def later(self) -> None:
+        Nudge.objects.exclude(tried=None).update(tried=F("tried") - pace.TRY_AGAIN)
+
+    def done(self) -> None:
+        assert len(numbers_of(letters())) == len({letter["To"] for letter in letters()}) == 3
+        assert not Nudge.objects.filter(sent=None).exists()
+        assert not Nudge.objects.exclude(tried=None).exists()
+
+
+class CloseStaleRooms(Job):
+    """A room that nobody came to for hours, and one whose owner has gone while somebody else waits there."""
+
+    task = "games.tasks.close_stale_rooms"
+
+    def __init__(self) -> None:
+        owner, self.there, alone = people("Alice", "Bob", "Charlie")
+        self.left, self.stale = rooms.open_room(owner), rooms.open_room(alone)
+        rooms.sit(self.left, self.there)
+        ago = timezone.now() - timedelta(hours=3)
+        Room.objects.filter(pk=self.stale.pk).update(touched=ago)
+        RoomSeat.objects.exclude(user=self.there).update(seen=ago)
+
+    def whole(self) -> None:
+        for room in Room.objects.all():
+            assert (room.closed is None) == (room.why_closed == "") == room.seats.exists()
+            assert room.closed or room.seats.filter(user=room.owner).exists()
+
+    def done(self) -> None:
+        self.whole()
+        assert Room.objects.get(pk=self.stale.pk).why_closed == "stale"
+        assert Room.objects.get(pk=self.left.pk).owner == self.there
+
+
+class RateFinished(Job):
+    task = "games.tasks.rate_finished"
+
+    def __init__(self) -> None:
+        alice, bob, charlie = people("Alice", "Bob", "Charlie")
+        self.games = [finish(players) for players in ([alice, bob], [bob, charlie, alice], [charlie, alice])]
+
+    def whole(self) -> None:
+        assert ladder.recount("live").differences == []
+
+    def done(self) -> None:
+        self.whole()
+        assert ladder.unrated("live") == 0
+        assert RatingEvent.objects.count() == 7
+
+
+class RateGame(RateFinished):
+    task = "games.tasks.rate_game"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = (self.games[-1].pk,)
+
+
+class ReplayLadders(RateFinished):
+    """Three rated games, of which the first was taken out of the ratings since."""
+
+    task = "games.tasks.replay_ladders"
+
+    def __init__(self) -> None:
+        super().__init__()
+        ladder.rate_finished()
+        assert ladder.void_game(self.games[0].pk, None)
+
+    def whole(self) -> None:
+        states = list(Generation.objects.values_list("state", flat=True))
+        assert states in ([Generation.State.BUILDING], [Generation.State.CURRENT])
+
+    def done(self) -> None:
+        assert Generation.objects.get().state == Generation.State.CURRENT
+        assert RatingEvent.objects.filter(generation=1).count() == 5
+        assert ladder.recount("live").differences == []
+
+
+class RecountLadders(RateFinished):
+    task = "games.tasks.recount_ladders"
+
+    def __init__(self) -> None:
+        super().__init__()
+        ladder.rate_finished()
+
+
+class ForgetTalk(Job):
+    task = "games.tasks.forget_talk"
+
+    def __init__(self) -> None:
+        (alice,) = people("Alice")
+        place = chat.place_of(chat.channel_of_room(rooms.open_room(alice)), alice.pk)
+        assert place is not None
+        for words in ("long ago", "and longer ago"):
+            chat.say(alice, place, words=words)
+        Message.objects.update(at=timezone.now() - 2 * chat.KEPT)
+        chat.say(alice, place, words="just now")
+
+    def whole(self) -> None:
+        assert Message.objects.filter(words="just now").exists()
+
+    def done(self) -> None:
+        assert Message.objects.count() == 1
+
+
+class SweepAccounts(Job):
+    """Two accounts closed long ago, one of them with a room; a guest who stays away; and what nobody looks for."""
+
+    task = "accounts.tasks.sweep"
+
+    def __init__(self) -> None:
+        self.people = with_mail("Alice", "Bob")
+        (self.friend,) = people("Charlie")
+        long_ago = timezone.now() - 3 * closing.GRACE
+        tokens.make(self.people[0], "Program")
+        self.room = rooms.open_room(self.people[0])
+        rooms.sit(self.room, self.friend)
+        for person in self.people:
+            closing.close(person)
+        User.objects.exclude(closed_at=None).update(closed_at=long_ago)
+        self.people.append(User.objects.create_guest(seen_on=long_ago.date()))
+        EndedSession.objects.update(at=long_ago)
+        Session.objects.create(session_key="old", session_data="", expire_date=long_ago)
+
+    def whole(self) -> None:
+        for person in User.objects.filter(pk__in=[one.pk for one in self.people]):
+            has_mail = EmailAddress.objects.filter(user=person).exists()
+            sits = RoomSeat.objects.filter(user=person).exists()
+            assert not (person.deleted_at and (has_mail or sits))
+            assert bool(person.deleted_at) == person.name.startswith("Former ")
+
+    def done(self) -> None:
+        self.whole()
+        assert set(User.objects.filter(deleted_at=None)) == {self.friend}
+        assert Room.objects.get().owner == self.friend
+        assert not ApiToken.objects.exists()
+        assert not Session.objects.exists()
+        assert not EndedSession.objects.filter(at__lt=timezone.now() - timedelta(days=2)).exists()
+
+
+class Deliver(Job):
+    task = "accounts.letters.deliver"
+    words = ("alice@a.example", "Midnight", "Good evening.", "<1@midnight.example>")
+    calls = ((EmailBackend, "send_messages"),)
+
+    def done(self) -> None:
+        assert numbers_of(letters()) == {"<1@midnight.example>"}
+
+
+class SendReset(Job):
+    task = "accounts.resets.send"
+    words = ("alice@a.example", "en")
+
+    def __init__(self) -> None:
+        with_mail("alice")
+
+    def done(self) -> None:
+        assert kept() > 0
+
+
+JOBS = {job.task: job for job in Job.__subclasses__() + RateFinished.__subclasses__()}
+
+
+@pytest.fixture(autouse=True)
+def folders(settings: LazySettings, tmp_path: Path) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    settings.EMAIL_FILE_PATH, settings.DUMPS = str(tmp_path / "mail"), tmp_path / "dumps"
+
+
+@pytest.fixture(params=JOBS)
+def job(request: pytest.FixtureRequest) -> Iterator[Job]:
+    current_app.loader.import_default_modules()
+    yield JOBS[request.param]()
+    power.hang_up()
+
+
+def everything() -> dict[str, list[Any]]:
+    """All rows of all tables."""
+    return {model._meta.label: list(model._base_manager.order_by("pk").values()) for model in apps.get_models()}
+
+
+def test_every_job_is_here() -> None:
+    current_app.loader.import_default_modules()
+    assert set(JOBS) == {name for name in current_app.tasks if not name.startswith("celery.")}
+    assert {entry["task"] for entry in BEAT.values()} <= set(JOBS)
+
+
+@pytest.mark.slow
+def test_a_job_killed_at_any_step_loses_nothing_and_the_next_run_finishes_it(job: Job) -> None:
+    for steps in range(MOST_STEPS):
+        ended = power.survives(job.run, steps, job.calls)
+        job.whole()
+        if ended:
+            break
+        job.later()
+    assert steps > 0
+    job.done()
+
+
+@pytest.mark.slow
+def test_a_job_that_runs_beside_itself_does_its_work_once(job: Job) -> None:
+    power.at_once(job.run, WORKERS)
+    job.done()
+
+
+def test_a_second_run_of_a_job_changes_nothing(job: Job) -> None:
+    job.run()
+    job.done()
+    before = everything()
+    job.run()
+    assert everything() == before
+    job.done()
