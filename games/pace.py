@@ -127,30 +127,38 @@ def _claim(seat: Seat, now: datetime) -> Nudge | None:
 
 
 def _write(person: User, seat: Seat, nudge: Nudge) -> None:
-    mute = _address("games:mute", signing.dumps(seat.pk, salt=SALT))
+    stop = _address("games:mute", signing.dumps(seat.pk, salt=SALT))
     before = 0 if nudge.sent is None else int(nudge.sent.timestamp())
-    letters.send_now(
-        person,
-        "games/letters/turn",
-        headers={"Message-ID": f"<turn.{seat.pk}.{before}@{urlsplit(settings.SITE_URL).hostname}>"},
-        link=_address("games:game", seat.game.code),
-        mute=mute,
-    )
+    headers = {
+        "Message-ID": f"<turn.{seat.pk}.{before}@{urlsplit(settings.SITE_URL).hostname}>",
+        "List-Unsubscribe": f"<{stop}>",
+    }
+    if stop.startswith("https:"):
+        # A mail program may press the button by itself (RFC 8058), but only over a line that nobody listens to.
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    link = _address("games:game", seat.game.code)
+    letters.send_now(person, "games/letters/turn", headers=headers, link=link, mute=stop)
 
 
 def _address(name: str, argument: str) -> str:
     return f"{settings.SITE_URL}{reverse(name, args=[argument])}"
 
 
-def mute(token: str, on: bool = True) -> Seat | None:
-    """No more letters about this game, or letters again; None where the link is none of ours."""
+def seat_of_letter(token: str) -> Seat | None:
+    """The seat that a letter's link is about; None where the link is none of ours."""
     try:
-        seat = Seat.objects.select_related("game").filter(pk=signing.loads(token, salt=SALT)).first()
+        return Seat.objects.select_related("game").filter(pk=signing.loads(token, salt=SALT)).first()
     except signing.BadSignature:
         return None
-    if seat is not None:
-        Nudge.objects.update_or_create(seat=seat, defaults={"muted": on})
-    return seat
+
+
+def mute(seat: Seat, on: bool = True) -> None:
+    """No more letters about this game to whoever sits there, or letters again."""
+    Nudge.objects.update_or_create(seat=seat, defaults={"muted": on})
+
+
+def is_muted(seat: Seat) -> bool:
+    return Nudge.objects.filter(seat=seat, muted=True).exists()
 
 
 # Meeting for a search -------------------------------------------------------------------------------------------------

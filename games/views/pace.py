@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
@@ -23,15 +24,21 @@ def turns(request: HttpRequest) -> HttpResponse:
     return render(request, "games/_turns.html")
 
 
+@csrf_exempt
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def mute(request: HttpRequest, token: str) -> HttpResponse:
-    """The link in a letter: no more of them about this game. Whoever pressed it by mistake takes it back."""
-    again = request.method == "POST"
-    seat = pace.mute(token, on=not again)
+    """The link in a letter: a page with a button, since mail programs look at every link by themselves.
+
+    Whoever knows the link may press it: a mail program does so without a page of ours and without a cookie.
+    """
+    seat = pace.seat_of_letter(token)
     if seat is None:
         raise Http404
-    return render(request, "games/mute.html", {"token": token, "game": seat.game, "again": again})
+    if request.method == "POST":
+        pace.mute(seat, on="again" not in request.POST)
+    shown = {"game": seat.game, "muted": pace.is_muted(seat), "said": request.method == "POST"}
+    return render(request, "games/mute.html", shown)
 
 
 @require_POST

@@ -10,6 +10,7 @@ from smtplib import SMTPRecipientsRefused
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.conf import LazySettings
 from django.core import mail
 from django.core.cache import cache
 from django.core.mail import EmailMessage
@@ -105,7 +106,7 @@ def test_four_people_play_a_relaxed_game_over_days_and_nobody_is_written_to_twic
 
 
 @pytest.mark.django_db
-def test_a_letter_leads_to_the_game_and_one_click_in_it_ends_all_letters_about_it(client: Client) -> None:
+def test_a_letter_leads_to_the_game_and_a_button_behind_its_link_ends_all_letters_about_it(client: Client) -> None:
     alice, bob = people("Alice", "Bob")
     _room, game = relaxed_game([alice, bob])
     now = timezone.now()
@@ -115,12 +116,35 @@ def test_a_letter_leads_to_the_game_and_one_click_in_it_ends_all_letters_about_i
     assert f"/games/{game.code}/" in letter
     found = re.search(r"/letters/mute/\S+", letter)
     assert found is not None
-    assert "No more letters" in client.get(found[0]).content.decode()
+    # A mail program that looks at every link ends nothing.
+    assert client.head(found[0]).status_code == 200
+    assert "one a day at most" in client.get(found[0]).content.decode()
+    assert not Nudge.objects.filter(muted=True).exists()
+    assert "Send me letters all the same" in client.post(found[0]).content.decode()
+    assert "Send me letters all the same" in client.get(found[0]).content.decode()
     assert pace.send_due(now + timedelta(days=2)) == 1
-    client.post(found[0])
+    assert "by mail again" in client.post(found[0], {"again": "1"}).content.decode()
     assert pace.send_due(now + timedelta(days=4)) == 2
-    assert client.get("/letters/mute/nonsense/").status_code == 404
-    assert client.get(found[0][:-3] + "xx/").status_code == 404
+    for address in ("/letters/mute/nonsense/", found[0][:-3] + "xx/"):
+        assert client.get(address).status_code == client.post(address).status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("site", "one_click"), [("https://midnight.example", True), ("http://localhost:8000", False)])
+def test_a_mail_program_ends_the_letters_with_one_click_and_without_a_page(
+    site: str, one_click: bool, settings: LazySettings
+) -> None:
+    settings.SITE_URL = site
+    relaxed_game(people("Alice", "Bob"))
+    pace.send_due()
+    headers = [letter.extra_headers for letter in mail.outbox]
+    address = headers[0]["List-Unsubscribe"].strip("<>")
+    assert address.startswith(f"{site}/letters/mute/")
+    assert headers[0].get("List-Unsubscribe-Post") == ("List-Unsubscribe=One-Click" if one_click else None)
+    assert len({one["Message-ID"] for one in headers}) == 2
+    strict = Client(enforce_csrf_checks=True)
+    assert strict.post(address.removeprefix(site), {"List-Unsubscribe": "One-Click"}).status_code == 200
+    assert Nudge.objects.filter(muted=True).count() == 1
 
 
 @pytest.mark.django_db
