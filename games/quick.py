@@ -61,7 +61,7 @@ def enter(person: User, players: int) -> Waiting:
     """Wait for a ranked live game of so many; whoever sits in an open room stands up."""
     if players not in terms.PLAYERS:
         raise ValueError(f"{players} players")
-    if refused := refusal_of_ranked([person.pk]):
+    if refused := refusal_of_ranked([person.pk], person.pk):
         raise RoomRefusal(refused)
     now = timezone.now()
     with transaction.atomic():
@@ -114,7 +114,7 @@ def match(players: int, now: datetime) -> int:
             kept = [row for row in _fresh(players, now) if row.user_id in ids]
             if len(kept) < players or rooms.blocked_pairs(ids):
                 continue
-            out = [person for person in ids if refusal_of_ranked([person])]
+            out = [person for person in ids if refusal_of_ranked([person], person)]
             if out:
                 Waiting.objects.filter(user__in=out).delete()
                 barred.update(out)

@@ -53,18 +53,25 @@ def pause_after(times: int) -> timedelta:
     return min(FIRST_PAUSE * longer, LONGEST_PAUSE)
 
 
-def refusal_of_ranked(people: Collection[int]) -> str:
-    """Why these people do not start a ranked game together now: a code of `rooms.REFUSALS`, or nothing."""
-    for person in User.objects.filter(pk__in=people):
-        if person.is_guest:
-            return "guest"
-        if person.is_barred:
-            return "barred"
-        if pause_of(person.pk):
-            return "paused"
+def refusal_of_ranked(people: Collection[int], reader: int | None) -> str:
+    """Why these people do not start a ranked game together now: a code of `rooms.REFUSALS`, or nothing.
+
+    `reader` is who is told. What keeps somebody else from ranked games is nobody's business but theirs.
+    """
+    for person in sorted(User.objects.filter(pk__in=people), key=lambda person: person.pk != reader):
+        if refused := _refusal_of(person):
+            return refused if person.pk == reader else "company"
     if any(number >= MOST_MEETINGS for number in meetings_today(people).values()):
         return "met"
     return ""
+
+
+def _refusal_of(person: User) -> str:
+    if person.is_guest:
+        return "guest"
+    if person.is_barred:
+        return "barred"
+    return "paused" if pause_of(person.pk) else ""
 
 
 def meetings_today(people: Collection[int], now: datetime | None = None) -> Counter[frozenset[int]]:

@@ -95,5 +95,5 @@ def refuse_playing(room: Room) -> None:
 def refuse_ranked(room: Room, person: User) -> None:
     """Nobody plays ranked who may not, and nobody with whom they may not today."""
     people = [*room.seats.exclude(user=None).exclude(user=person).values_list("user", flat=True), person.pk]
-    if refused := refusal_of_ranked([who for who in people if who is not None]):
+    if refused := refusal_of_ranked([who for who in people if who is not None], person.pk):
         raise RoomRefusal(refused)

@@ -15,6 +15,7 @@ REFUSALS: dict[str, str | Promise] = {
     "guest": _("Guests do not play ranked games. Keep your account first."),
     "barred": _("You are barred from ranked games."),
     "paused": _("You left ranked games more than once, so you wait before the next one."),
+    "company": _("Somebody at this table may not play ranked games just now."),
     "met": _("Two of you have met in ranked games ten times today. That is enough for a day."),
     "too_many": _("You sit in as many rooms as anybody may."),
     "elsewhere": _("You sit in another live game. Finish it or leave it first."),

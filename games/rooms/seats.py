@@ -168,7 +168,7 @@ def add_bot(room: Room, owner: User, strength: str, number: int | None = None) -
         if not free or (number is not None and number not in free):
             raise RoomRefusal("full")
         _seat_bot(room, strength, free[0] if number is None else number)
-        start_if_agreed(room)
+        start_if_agreed(room, owner)
 
 
 def _seat_bot(room: Room, strength: str, number: int) -> None:

@@ -29,7 +29,7 @@ def open_matched(people: Sequence[int], *, waited_seconds: int) -> Game:
             RoomSeat(room=room, number=number, user_id=person, character=characters[number], live=True)
             for number, person in enumerate(people)
         ]
-        return start(room, RoomSeat.objects.bulk_create(seats))
+        return start(room, RoomSeat.objects.bulk_create(seats), None)
 
 
 def agree(room: Room, person: User, on: bool = True) -> None:
@@ -41,7 +41,7 @@ def agree(room: Room, person: User, on: bool = True) -> None:
         _forget_leavers(room, person)
         if on and room.ranked:
             refuse_ranked(room, person)
-        start_if_agreed(room)
+        start_if_agreed(room, person)
 
 
 def start_now(room: Room, owner: User) -> None:
@@ -63,21 +63,22 @@ def start_now(room: Room, owner: User) -> None:
         room.size = len(agreed)
         room.faces = room.faces[: room.size]
         room.save(update_fields=["size", "faces"])
-        start_if_agreed(room)
+        start_if_agreed(room, owner)
 
 
-def start_if_agreed(room: Room) -> Game | None:
+def start_if_agreed(room: Room, person: User) -> Game | None:
+    """Start if everybody has said so; this person's was the last word, and hears of a refusal."""
     _forget_the_absent(room)
     seats = list(room.seats.all())
     if len(seats) < room.size or not all(seat.agrees for seat in seats):
         return None
-    return start(room, seats)
+    return start(room, seats, person.pk)
 
 
-def start(room: Room, seats: Sequence[RoomSeat]) -> Game:
+def start(room: Room, seats: Sequence[RoomSeat], reader: int | None) -> Game:
     """Open a game of these seats of a room whose row is locked; who sits where at the table is drawn."""
     people = [seat.user_id for seat in seats if seat.user_id is not None]
-    if room.ranked and (refused := refusal_of_ranked(people)):
+    if room.ranked and (refused := refusal_of_ranked(people, reader)):
         raise RoomRefusal(refused)
     Waiting.objects.filter(user__in=people).delete()
     room.seats.exclude(user=None).update(agrees=False)

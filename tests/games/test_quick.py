@@ -315,3 +315,24 @@ def test_whoever_is_paused_reads_in_a_ranked_room_why_and_until_when(act: str, c
     assert end in client.get("/play/").content.decode()
     assert end in client.post("/play/quick/enter/", {"players": "2"}).content.decode()
     assert end not in client.get(f"/rooms/{rooms.open_room(bob).code}/").content.decode()
+
+
+@pytest.mark.django_db
+def test_whoever_is_not_paused_is_not_told_that_they_are(client: Client) -> None:
+    alice, bob, charlie = people(3)
+    room = rooms.open_room(bob, ranked=True, size=3)
+    for person in (alice, charlie):
+        rooms.sit(room, person)
+    rooms.agree(room, charlie)
+    for _ in range(2):
+        left(alice, timedelta(minutes=2))
+    client.force_login(bob)
+    for act in ("agree", "start"):
+        RoomSeat.objects.filter(user=alice).update(agrees=True)
+        page = client.post(f"/rooms/{room.code}/{act}/")
+        assert page.status_code == 422
+        assert "Somebody at this table may not play ranked games just now." in page.content.decode()
+        assert "You left" not in page.content.decode()
+    User.objects.filter(pk=bob.pk).update(barred_until=timezone.now() + timedelta(hours=1))
+    assert "You are barred from ranked games." in client.post(f"/rooms/{room.code}/agree/").content.decode()
+    assert not Game.objects.filter(room=room).exists()
