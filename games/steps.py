@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from games import log, rules, servers
+from games import log, news, rules, servers
 from games.frames import Step, compact
 from games.opening import Opened
 from games.rules import State
@@ -93,6 +93,14 @@ def awaited(state: State) -> list[int]:
     else:
         waiting = []
     return [seat for seat in waiting if state.terms.seats[seat].kind == "human"]
+
+
+def pages_of_turns(opened: Opened, before: State | None, after: State) -> list[str]:
+    """Whose pages hear that a relaxed game waits for them since then, or not any more, as `news` calls them."""
+    if opened.pace != "relaxed" or before is None:
+        return []
+    people = [opened.sitters[seat].user_id for seat in set(awaited(before)) ^ set(awaited(after))]
+    return [news.of_person(person) for person in people if person is not None]
 
 
 def ending_of(state: State) -> log.Ending | None:

@@ -4,9 +4,10 @@ Whoever comes here has no table: load, decide, append, ring, in one plain functi
 web process: the log's fence lets one of them through, and the other finds nothing left to do.
 """
 
-from games import doorbell, ladder, log, opening, rules, servers, steps
+from games import doorbell, ladder, log, news, opening, rules, servers, steps
 from games.frames import Step
 from games.opening import Opened
+from games.rules import State
 
 
 def wake_overdue() -> int:
@@ -25,7 +26,7 @@ def wake(game_id: int) -> bool:
         return _begin(opened, now)
     state = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
     done = steps.clock_steps(state, max(now - tail.started_ms, state.at))
-    return _write(opened, done, now, tail.started_ms)
+    return _write(opened, done, state, now, tail.started_ms)
 
 
 def _begin(opened: Opened, now: int) -> bool:
@@ -34,10 +35,10 @@ def _begin(opened: Opened, now: int) -> bool:
             return False
         opening.seal(opened.game_id)
         return wake(opened.game_id)
-    return _write(opened, steps.first_steps(opened), now, now)
+    return _write(opened, steps.first_steps(opened), None, now, now)
 
 
-def _write(opened: Opened, done: list[Step], now: int, started_ms: int) -> bool:
+def _write(opened: Opened, done: list[Step], before: State | None, now: int, started_ms: int) -> bool:
     if not done:
         return False
     after, lines = done[-1].after, steps.lines_of(done)
@@ -45,6 +46,7 @@ def _write(opened: Opened, done: list[Step], now: int, started_ms: int) -> bool:
     if log.write([append]):
         return False
     doorbell.ring(opened.game_id, after.seq)
+    news.ring(*steps.pages_of_turns(opened, before, after))
     if after.phase == "over" and opened.ranked:
         ladder.ask_for_rating(opened.game_id)
     return True

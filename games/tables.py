@@ -7,11 +7,12 @@ fell silent, sessions that ended.
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accounts.models import EndedSession
 from accounts.sessions import EndWatch
-from games import ladder, log, opening, servers
+from games import ladder, log, news, opening, servers
 from games.doorbell import Doorbell
 from games.frames import CloseCode
 from games.table import Table
@@ -122,6 +123,11 @@ class Tables:
     def have_rated(self, game_id: int) -> None:
         """Ask for a worker, beside the event loop: the queue may be slow, and the sweep needs no asking."""
         asyncio.get_running_loop().run_in_executor(None, ladder.ask_for_rating, game_id)
+
+    def ring_at(self, pages: Sequence[str]) -> None:
+        """Tell these pages that there is something to fetch, beside the event loop."""
+        if pages:
+            asyncio.get_running_loop().run_in_executor(None, news.ring, *pages)
 
     def silence(self, server: int | None) -> int:
         """For how long nobody has heard of this process, this one included; 0 for one that lives."""

@@ -8,14 +8,19 @@ from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import User
-from games import pace, rooms
-from games.models import Room
+from games import intervention, pace, rooms, servers, sweep
+from games.models import Game, Room
+from games.opening import NewSeat, open_game
+from games.tables import Tables
 from midnight.asgi import application
+from tests.games.written import Written
+from tests.table.inside import InnerPage
 
 RUNG = '{"type":"rung"}'
 
@@ -103,3 +108,50 @@ async def test_a_visitor_has_no_news_of_their_own() -> None:
 async def test_pages_of_other_sites_hear_nothing() -> None:
     socket = WebsocketCommunicator(application, "/ws/1/news/lobby", headers=[(b"origin", b"https://elsewhere.example")])
     assert not (await socket.connect())[0]
+
+
+@sync_to_async
+def trading(*people: User) -> tuple[Game, int | None]:
+    """A relaxed game in which one of these people is to trade, and whose turn it is."""
+    seats = zip(("violet", "amber"), people, strict=True)
+    game = open_game([NewSeat(character, person.pk) for character, person in seats], pace="relaxed")  # type: ignore[arg-type]
+    play = Written(game)
+    while play.state.phase != "exchange":
+        play.step()
+    return game, play.opened.sitters[play.state.in_turn() or 0].user_id
+
+
+async def test_whose_turn_it_is_and_whose_it_was_hear_so_at_once_when_somebody_plays() -> None:
+    alice, bob = await people("Alice", "Bob")
+    game, first = await trading(alice, bob)
+    ours, theirs = await listening("", alice), await listening("", bob)
+    tables = Tables()
+    await tables.start()
+    page = InnerPage(0 if first == alice.pk else 1)
+    await page.join(tables, game)
+    await page.do("pass")
+    for socket in (ours, theirs):
+        assert await socket.receive_from(timeout=5) == RUNG
+    assert [bool(await sync_to_async(pace.owed)(one.pk)) for one in (alice, bob)] == [
+        first == bob.pk,
+        first == alice.pk,
+    ]
+    await tables.stop()
+    for socket in (ours, theirs):
+        await socket.disconnect()
+
+
+async def test_they_hear_it_when_the_clock_or_staff_moves_a_game_that_no_web_process_has() -> None:
+    alice, bob = await people("Alice", "Bob")
+    game, first = await trading(alice, bob)
+    ours, theirs = await listening("", alice), await listening("", bob)
+    now = await sync_to_async(servers.database_now)()
+    due = (await Game.objects.aget(pk=game.pk)).wake_at or 0
+    await Game.objects.filter(pk=game.pk).aupdate(wake_at=now, started_ms=F("started_ms") - (due - now))
+    assert await sync_to_async(sweep.wake_overdue)() == 1
+    for socket in (ours, theirs):
+        assert await socket.receive_from(timeout=5) == RUNG
+    assert await sync_to_async(intervention.void)(game.pk)
+    assert await (theirs if first == alice.pk else ours).receive_from(timeout=5) == RUNG
+    for socket in (ours, theirs):
+        await socket.disconnect()
