@@ -1,11 +1,14 @@
 """The lobby: what it lists, in which order, and that five hundred rooms cost no more than five."""
 
 import time
+from datetime import timedelta
 
+import psutil
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import User
 from games import lobby, rooms
@@ -13,8 +16,10 @@ from games.models import Game, Room, RoomSeat
 
 pytestmark = pytest.mark.django_db
 
-# What a page may take, and how much of it the machine's other work may add to processor time.
-MOST_SECONDS, LOOKS = 0.1, 7
+# What a page may take of processors, ours and the database's, on average over so many looks.
+MOST_SECONDS, LOOKS = 0.1, 10
+# Rooms that are over, which nobody should have to wade through.
+CLOSED = 2_000
 
 
 def open_many(first: int, last: int) -> None:
@@ -34,14 +39,29 @@ def open_many(first: int, last: int) -> None:
         )
 
 
+def close_many(number: int) -> None:
+    ago = timezone.now() - timedelta(days=1)
+    Room.objects.bulk_create(Room(closed=ago, why_closed="stale", touched=ago) for _ in range(number))
+
+
+def processor_seconds() -> float:
+    """What this process has taken so far, with the database's server for this connection."""
+    seconds = time.process_time()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            taken = psutil.Process(cursor.fetchone()[0]).cpu_times()
+        seconds += taken.user + taken.system
+    return seconds
+
+
 def queries_of(client: Client, address: str = "/play/") -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
+    with CaptureQueriesContext(connection) as asked:
         assert client.get(address).status_code == 200
     return len(asked)
 
 
+@pytest.mark.both_databases
 def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made_in_a_tenth_of_a_second(
     client: Client,
 ) -> None:
@@ -50,14 +70,12 @@ def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made
     open_many(0, 5)
     few = queries_of(client)
     open_many(5, 500)
-    assert Room.objects.count() == 500
+    close_many(CLOSED)
     assert queries_of(client) == queries_of(client, "/play/?page=9") == queries_of(client, "/play/?pace=live") == few
-    took = []
+    before = processor_seconds()
     for _ in range(LOOKS):
-        began = time.process_time()
         client.get("/play/")
-        took.append(time.process_time() - began)
-    assert sorted(took)[LOOKS // 2] < MOST_SECONDS, took
+    assert (processor_seconds() - before) / LOOKS < MOST_SECONDS
 
 
 def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_listed() -> None:
