@@ -5,11 +5,12 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from accounts.models import User
-from games.bench import rules
+from games.bench import ratings, rules
 from games.bench.aims import Aim
-from games.models import Game
+from games.models import Game, RatingEvent
 
 
 def bench(*words: str) -> tuple[dict[str, float], str]:
@@ -51,3 +52,31 @@ def test_the_ladders_are_measured_and_nothing_of_it_stays() -> None:
     assert figures["recounted"] == 130
     assert all(figures[name] > 0 for name in ("rate_ms", "recount_s")), said
     assert (Game.objects.count(), User.objects.count()) == (0, 0)
+
+
+# Games and people of old, each of whom played all of them.
+OLD = 300
+
+
+def lengthen_the_ledger() -> None:
+    """Lines of games before those that are measured, on the same ladder."""
+    old = {"rulebook": "fr", "pace": ratings.PACE, "limits": {}, "edition": "house-1", "markets_by": "draw"}
+    Game.objects.bulk_create(Game(**old, server_seed=bytes(32), ended=None) for _ in range(OLD))
+    User.objects.bulk_create(User(name=f"Old {number}", folded_name=f"old {number}") for number in range(OLD))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO games_ratingevent (game_id, player_id, generation, pace, finish_seq, at, season, season_gain,"
+            ' "before", delta, "after", k, games_before) SELECT g.id, u.id, 0, g.pace, -g.id, %s, %s, 0,'
+            " 1500, 0, 1500, 20, 30 FROM games_game g CROSS JOIN accounts_user u",
+            ["2026-01-01 00:00:00+00:00", "2026-01-01"],
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_the_ladders_are_as_fast_as_they_should_be_behind_a_long_ledger() -> None:
+    lengthen_the_ledger()
+    figures, said = bench("ratings", "--games", "900")
+    assert figures["ledger"] == RatingEvent.objects.count() == OLD * OLD
+    assert figures["recounted"] == 1_000
+    assert all(aim.met_by(figures[name]) for name, aim in ratings.AIMS.items()), said
