@@ -25,11 +25,14 @@ from django.utils.crypto import salted_hmac
 from games import packing
 from games.models import Game, Record, Seat
 
+UNFINISHED = ".unfinished-"
 NAME = re.compile(r"midnight-(\d{4}-\d{2})\.jsonl\.gz")
 # So many records are held in memory at once.
 AT_ONCE = 200
 # So many files are written in one run.
 MOST = 3
+# A file that has been growing for so long has nobody who writes it.
+GIVEN_UP = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ def dump_due(today: date) -> list[Dump]:
 
     The latest month comes first because it is the one that is asked for: an old one that breaks holds nothing new up.
     """
+    _clear_out()
     first = Game.objects.filter(listed=True).aggregate(first=Min("ended"))["first"]
     made: list[Dump] = []
     month = _before(today)
@@ -94,7 +98,7 @@ def dump_month(month: date) -> Dump | None:
         return None
     path.parent.mkdir(parents=True, exist_ok=True)
     began = datetime.now(UTC).timestamp()
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".")
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
     try:
         with os.fdopen(handle, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as packed:
             for record in _records(games):
@@ -107,6 +111,15 @@ def dump_month(month: date) -> Dump | None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(unfinished)
     return Dump.at(path)
+
+
+def _clear_out() -> None:
+    """Throw away what workers left half written when they were killed."""
+    oldest = (datetime.now(UTC) - GIVEN_UP).timestamp()
+    for path in Path(settings.DUMPS).glob(f"{UNFINISHED}*"):
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
 
 
 def _is_whole(dump: Dump | None, games: Any) -> bool:
