@@ -13,8 +13,10 @@ from games import pace, quick, rooms
 from games.models import Game, Room, Waiting
 from tests.browser.conftest import OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+from tests.games.written import Written
 
 GAME = re.compile(r"/games/[a-z0-9]{10}/$")
+ROOM = re.compile(r"/rooms/[a-z0-9]{10}/$")
 PHONE, LAPTOP = {"width": 360, "height": 640}, {"width": 1280, "height": 800}
 
 
@@ -64,6 +66,68 @@ async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: Ope
     await ours.locator(".gamebar").get_by_label("Menu").click()
     await ours.get_by_role("link", name="To the room").click()
     await expect(ours.get_by_role("link", name="To your seat")).to_be_visible()
+
+
+async def test_two_visitors_who_sit_down_anywhere_meet_at_one_table(open_page: OpenPage) -> None:
+    pages = [await open_page(), await open_page()]
+    for page in pages:
+        await page.goto("/")
+        await page.get_by_role("link", name="Choose a table").first.click()
+        await press(page, "Sit down anywhere")
+        await page.wait_for_url(ROOM)
+    ours, theirs = pages
+    assert ours.url == theirs.url
+    await press(ours, "I want to play")
+    await expect(theirs.locator(".place.agrees")).to_have_count(1)
+    await press(theirs, "I want to play")
+    for page in pages:
+        await page.wait_for_url(GAME)
+    assert ours.url == theirs.url
+    assert await User.objects.filter(is_guest=True).acount() == 2
+
+
+async def test_the_same_people_play_again_with_one_click_each(open_page: OpenPage) -> None:
+    alice, bob = await named("Alice", "Bob")
+    ours, theirs = await open_page(person=alice), await open_page(person=bob)
+    game = await sync_to_async(played_to_its_end)(alice, bob)
+    for page in (ours, theirs):
+        await page.goto(f"/games/{game.code}/")
+    await press(ours, "Play again")
+    await ours.wait_for_url(ROOM)
+    await press(theirs, "Play again")
+    for page in (ours, theirs):
+        await page.wait_for_url(lambda url: bool(GAME.search(url)) and game.code not in url)
+    assert ours.url == theirs.url
+    again = await Game.objects.exclude(pk=game.pk).aget()
+    assert again.room_id == game.room_id
+    assert {seat.user_id async for seat in again.seats.all()} == {alice.pk, bob.pk}
+
+
+async def test_markets_limits_and_bots_are_chosen_when_a_room_opens(open_page: OpenPage, watch: Watch) -> None:
+    # Whoever takes pictures hides the text cursor by an attribute, which htmx then finds in a field.
+    watch.expect(r"style-src")
+    (alice,) = await named("Irma Vep")
+    page = await open_page(person=alice)
+    await page.goto("/rooms/new/")
+    for fold in ("Bots", "Markets", "Limits"):
+        await page.get_by_text(fold, exact=True).click()
+    await look_at(page, "new-room-all")
+    await page.get_by_label("Bots in free seats").select_option("1")
+    await page.get_by_label("How good they are").select_option("Burglar")
+    await page.get_by_label("First market").select_option("Market 2B")
+    await page.get_by_label("Turn, seconds").fill("5")
+    await press(page, "Open a room")
+    await expect(page.get_by_role("alert")).to_contain_text("Choose a market for each player, or none.")
+    await page.get_by_label("Second market").select_option("Market 4A")
+    await press(page, "Open a room")
+    await expect(page.get_by_role("alert")).to_contain_text("Between 10 and 604800.")
+    await page.get_by_label("Turn, seconds").fill("20")
+    await press(page, "Open a room")
+    await expect(page.locator(".facts")).to_contain_text("Market 2B, Market 4A")
+    await expect(page.locator(".place").nth(1)).to_contain_text("Bot: Burglar")
+    await press(page, "I want to play")
+    await page.wait_for_url(GAME)
+    assert (await Game.objects.aget()).limits["turn_ms"] == 20_000
 
 
 async def test_whoever_is_shown_out_learns_it_at_once(open_page: OpenPage) -> None:
@@ -137,6 +201,18 @@ def played_rooms(alice: User, bob: User) -> tuple[Room, Room]:
     assert relaxed is not None
     pace.propose(relaxed, bob, timezone.now() + timedelta(days=1))
     return between, days
+
+
+def played_to_its_end(alice: User, bob: User) -> Game:
+    """A game of theirs in a room, which is over."""
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    for person in (alice, bob):
+        rooms.agree(room, person)
+    game = rooms.running_game(room)
+    assert game is not None
+    Written(game).play()
+    return game
 
 
 async def look_at(page: Page, name: str) -> None:
