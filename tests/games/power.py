@@ -33,16 +33,16 @@ def survives(job: Job, steps: int, calls: Calls = ()) -> bool:
     return process.exitcode == 0
 
 
-def at_once(job: Job, workers: int) -> None:
-    """Run the job in so many processes that begin in the same moment, each to its end."""
+def at_once(*jobs: Job) -> None:
+    """Run these jobs in processes that begin in the same moment, each to its end."""
     hang_up()
-    start = FORK.Barrier(workers)
-    processes = [FORK.Process(target=_together, args=(job, start)) for _ in range(workers)]
+    start = FORK.Barrier(len(jobs))
+    processes = [FORK.Process(target=_together, args=(job, start)) for job in jobs]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    assert [process.exitcode for process in processes] == [0] * workers
+    assert [process.exitcode for process in processes] == [0] * len(jobs)
 
 
 def hang_up() -> None:

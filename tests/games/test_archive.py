@@ -1,11 +1,9 @@
 """Finished games become records: once, whole, without names, and never where a replay finds a fault."""
 
 import json
-import multiprocessing
-import os
-import signal
 import zlib
 from datetime import timedelta
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -20,8 +18,8 @@ from games.figures import figures_of
 from games.models import Event, Figures, Game, Record, Seat
 from games.rules.judge import judge
 from games.tasks import archive_finished
+from tests.games import power
 from tests.games.finished import NAMES, RECORDS, finished, kept
-from tests.settings import ON_POSTGRES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
@@ -178,62 +176,26 @@ async def test_a_late_page_finds_an_archived_game_as_it_ended() -> None:
     assert state.seq == len(kept("fr-2").events)
 
 
-def hang_up() -> None:
-    """Two processes must not share a line, nor a pool of them."""
-    connections.close_all()
-    if ON_POSTGRES:
-        connections["default"].close_pool()  # type: ignore[attr-defined]
-
-
-def archive_and_die(game_id: int, steps: int) -> None:
-    """In a process of its own: archive, and end as a power cut would after so many statements."""
-    left = steps
-
-    def die(execute: object, sql: str, params: object, many: bool, context: object) -> object:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return execute(sql, params, many, context)  # type: ignore[operator]
-
-    with connections["default"].execute_wrapper(die):
-        archive.archive(game_id)
-
-
 @pytest.mark.slow
-def test_killed_at_any_statement_it_loses_nothing() -> None:
+def test_killed_at_any_step_it_loses_nothing() -> None:
     game = finished("fr-2")
     before = [line.seq for line in log.since(game.pk, 0).lines]
-    hang_up()
-    fork = multiprocessing.get_context("fork")
-    for steps in range(40):
-        process = fork.Process(target=archive_and_die, args=(game.pk, steps))
-        process.start()
-        process.join()
+    steps = 0
+    while not power.survives(partial(archive.archive, game.pk), steps):
         assert [line.seq for line in log.since(game.pk, 0).lines] == before
         whole = (Record.objects.count(), Figures.objects.count(), Event.objects.count())
         assert whole in [(0, 0, len(before)), (1, 2, 0)]
-        hang_up()
-        if process.exitcode == 0:
-            break
-    assert whole == (1, 2, 0)
+        steps += 1
+    assert steps > 3
+    assert (Record.objects.count(), Figures.objects.count(), Event.objects.count()) == (1, 2, 0)
+    power.hang_up()
 
 
 @pytest.mark.slow
 def test_several_at_once_archive_each_game_once() -> None:
     games = [finished(name) for name in NAMES[:12]]
-    hang_up()
-    fork = multiprocessing.get_context("fork")
-    workers = [fork.Process(target=sweep) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
+    power.at_once(*[archive.archive_finished] * 4)
     assert Record.objects.exclude(packed=None).count() == len(games)
     assert not Event.objects.exists()
     assert Figures.objects.count() == sum(game.seats.count() for game in games)
-
-
-def sweep() -> None:
-    archive.archive_finished()
+    power.hang_up()

@@ -1,9 +1,7 @@
 """Careers: each game counts once for everybody who played it, whatever runs twice, late, at once or is killed."""
 
-import multiprocessing
-import os
-import signal
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from typing import Any
@@ -11,15 +9,14 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import call_command
-from django.db import connections
 
 from accounts.models import User
 from games import archive, careers, ladder
 from games.models import Career, Game, Opponent, RatingEvent, Seat
 from games.tasks import count_finished, recount_careers
+from tests.games import power
 from tests.games.finished import finished
 from tests.games.finishes import finish, people
-from tests.settings import ON_POSTGRES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
@@ -149,45 +146,23 @@ def test_lines_of_the_ledger_that_were_written_without_it_are_told_who_was_beate
 # What may happen on the way -------------------------------------------------------------------------------------------
 
 
-def hang_up() -> None:
-    """Two processes must not share a line, nor a pool of them."""
-    connections.close_all()
-    if ON_POSTGRES:
-        connections["default"].close_pool()  # type: ignore[attr-defined]
-
-
-def count_and_die(game_id: int, steps: int) -> None:
-    """In a process of its own: count and archive, and end as a power cut would after so many statements."""
-    left = steps
-
-    def die(execute: object, sql: str, params: object, many: bool, context: object) -> object:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return execute(sql, params, many, context)  # type: ignore[operator]
-
-    with connections["default"].execute_wrapper(die):
-        careers.count(game_id)
-        archive.archive(game_id)
+def count_and_archive(game_id: int) -> None:
+    careers.count(game_id)
+    archive.archive(game_id)
 
 
 @pytest.mark.slow
-def test_killed_at_any_statement_each_game_still_counts_once(cast: list[User]) -> None:
+def test_killed_at_any_step_each_game_still_counts_once(cast: list[User]) -> None:
     game = finished("fr-2", cast[:2])
-    hang_up()
-    fork = multiprocessing.get_context("fork")
-    for steps in range(0, 100, 3):
-        process = fork.Process(target=count_and_die, args=(game.pk, steps))
-        process.start()
-        process.join()
+    steps = 0
+    while not power.survives(partial(count_and_archive, game.pk), steps):
         assert careers.recount() == 0
-        hang_up()
-        if process.exitcode == 0:
-            break
+        steps += 1
+    assert steps > 3
     row = Career.objects.get(pk=cast[0].pk)
     assert (row.games, row.finished) == (1, 1)
     assert row.garage + row.office + row.safe + row.bags == 1
+    power.hang_up()
 
 
 def count_all() -> None:
@@ -200,14 +175,8 @@ def test_several_at_once_and_a_recount_between_count_each_game_once(cast: list[U
     for number in range(12):
         finished("fr-3-ranked", [cast[number % 4], cast[(number + 1) % 4]], ago=timedelta(hours=number + 1))
         finish(cast, ranked=False, finish_seq=None)
-    hang_up()
-    fork = multiprocessing.get_context("fork")
-    workers = [fork.Process(target=work) for work in (count_all, count_all, count_all, careers.recount)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
+    power.at_once(count_all, count_all, count_all, careers.recount)
     assert careers.recount() == 0
     assert sum(Career.objects.values_list("finished", flat=True)) == 12 * 2 + 12 * 4
     assert not Game.objects.filter(counted=False).exists()
+    power.hang_up()
