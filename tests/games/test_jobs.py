@@ -40,6 +40,7 @@ from games.models import (
     Waiting,
 )
 from games.opening import NewSeat, open_game
+from games.rules import terms
 from midnight import health
 from midnight.schedule import BEAT
 from tests.games import power
@@ -79,15 +80,15 @@ class Job:
         raise NotImplementedError
 
 
-def kept(pk: int | str = "celery") -> int:
-    """How many jobs wait in the queue."""
+def queued() -> int:
+    """How many jobs wait."""
     with redis.Redis(unix_socket_path=str(VALKEY)) as client:
-        return int(client.llen(pk))
+        return int(client.llen(gauges.QUEUE))
 
 
-def new_game(size: int, **terms: Any) -> Game:
-    characters = ("violet", "amber", "scarlet", "emerald")
-    return open_game([NewSeat(characters[one], User.objects.create_guest().pk) for one in range(size)], **terms)
+def relaxed_game(*players: User) -> Game:
+    characters = iter(terms.CHARACTERS)
+    return open_game([NewSeat(next(characters), person.pk) for person in players], pace="relaxed")
 
 
 def with_mail(*names: str) -> list[User]:
@@ -120,7 +121,7 @@ class WakeOverdue(Job):
     task = "games.tasks.wake_overdue"
 
     def __init__(self) -> None:
-        self.waiting, self.played = new_game(2, pace="relaxed"), new_game(2, pace="relaxed")
+        self.waiting, self.played = relaxed_game(*people("Alice", "Bob")), relaxed_game(*people("Charlie", "Dora"))
         Game.objects.filter(pk=self.waiting.pk).update(wake_at=servers.database_now())
         play = Written(self.played)
         while play.state.phase != "exchange":
@@ -226,8 +227,7 @@ class WriteToTheAwaited(Job):
     calls = ((EmailBackend, "send_messages"),)
 
     def __init__(self) -> None:
-        seats = zip(("violet", "amber", "scarlet"), with_mail("Alice", "Bob", "Charlie"), strict=True)
-        game = open_game([NewSeat(character, person.pk) for character, person in seats], pace="relaxed")  # type: ignore[arg-type]
+        game = relaxed_game(*with_mail("Alice", "Bob", "Charlie"))
         yesterday = timezone.now() - pace.MAIL_EVERY
         Nudge.objects.create(seat=Seat.objects.get(game=game, number=0), sent=yesterday)
 
@@ -421,7 +421,7 @@ class SendReset(Job):
         with_mail("alice")
 
     def done(self) -> None:
-        assert kept() > 0
+        assert queued() > 0
 
 
 def kinds_of(job: type[Job]) -> list[type[Job]]:
