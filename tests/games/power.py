@@ -1,7 +1,7 @@
 """Jobs in processes of their own, whose power fails after so many steps, or which run beside each other.
 
-A step is whatever others might see: a statement that writes, a commit, a word to Valkey, and a call of what a test
-names. What only reads changes nothing, so nobody need be killed before it.
+A step is whatever others might see: a statement that writes, the commit of what was written, a word to Valkey, and a
+call of what a test names. What only reads changes nothing, so nobody need be killed before it.
 """
 
 import multiprocessing
@@ -58,7 +58,7 @@ def _together(job: Job, start: Any) -> None:
 
 
 def _until_the_power_fails(job: Job, steps: int, calls: Calls) -> None:
-    left = steps
+    left, written = steps, False
 
     def step() -> None:
         nonlocal left
@@ -67,9 +67,18 @@ def _until_the_power_fails(job: Job, steps: int, calls: Calls) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        nonlocal written
         if not sql.lstrip("( ").upper().startswith(READS):
             step()
+            written = True
         return execute(sql, params, many, context)
+
+    def commit() -> None:
+        nonlocal written
+        keep()
+        if written:
+            step()
+        written = False
 
     def stepping(call: Callable[..., Any]) -> Callable[..., Any]:
         def around(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +89,8 @@ def _until_the_power_fails(job: Job, steps: int, calls: Calls) -> None:
 
         return around
 
-    for place, name in (*calls, (connection, "_commit"), (redis.Redis, "execute_command")):
+    keep, connection._commit = connection._commit, commit  # type: ignore[attr-defined]
+    for place, name in (*calls, (redis.Redis, "execute_command")):
         setattr(place, name, stepping(getattr(place, name)))
     with connection.execute_wrapper(watch):
         job()
