@@ -103,6 +103,10 @@ class RoomForm(forms.Form):
     ready_ms = forms.IntegerField(label=_("Getting ready, seconds (relaxed: hours)"), required=False, min_value=1)
     hand_ms = forms.IntegerField(label=_("Tile in hand, seconds"), required=False, min_value=1)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._show_usual_limits(*terms.PACES)
+
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}
         if self.errors:
@@ -120,6 +124,11 @@ class RoomForm(forms.Form):
         """What was said, as `rooms.open_room` takes it."""
         said = ("size", "rulebook", "pace", "ranked", "public", "faces", "limits", "bots")
         return {name: self.cleaned_data[name] for name in said}
+
+    def _show_usual_limits(self, *paces: terms.Pace) -> None:
+        for name in UNITS[paces[0]]:
+            usual = [terms.DEFAULT_LIMITS[pace].as_json()[name] // UNITS[pace][name] for pace in paces]
+            self.fields[name].widget.attrs["placeholder"] = " / ".join(map(str, dict.fromkeys(usual)))
 
     def _pace(self, said: dict[str, Any]) -> str:
         return str(said["pace"])
@@ -167,6 +176,7 @@ class SettingsForm(RoomForm):
         super().__init__(*args, **kwargs)
         self.of_pace = of_pace
         relaxed = of_pace == Game.Pace.RELAXED
+        self._show_usual_limits("relaxed" if relaxed else "live")
         self.fields["turn_ms"].label = _("Turn, hours") if relaxed else _("Turn, seconds")
         self.fields["ready_ms"].label = _("Getting ready, hours") if relaxed else _("Getting ready, seconds")
 

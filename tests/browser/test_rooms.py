@@ -106,6 +106,7 @@ async def test_the_same_people_play_again_with_one_click_each(open_page: OpenPag
 async def test_markets_limits_and_bots_are_chosen_when_a_room_opens(open_page: OpenPage, watch: Watch) -> None:
     # Whoever takes pictures hides the text cursor by an attribute, which htmx then finds in a field.
     watch.expect(r"style-src")
+    watch.expect(r"status of 422")
     (alice,) = await named("Irma Vep")
     page = await open_page(person=alice)
     await page.goto("/rooms/new/")
