@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('games', '0019_found_fast'),
+        ('games', '0020_tables_of_player'),
     ]
 
     operations = [
