@@ -11,7 +11,9 @@ const showErrors = (root) => root.querySelector?.("[data-focus]")?.focus();
 showErrors(document);
 document.addEventListener("htmx:afterSettle", ({ target }) => showErrors(target));
 
-// A form's errors come as a page with status 422; htmx shows it like any other.
+// A form's errors come as a page with status 422; htmx shows it like any other. The browser's console writes such an answer
+// down as a failed request, which nobody sees who plays; a 200 would tell whatever counts, keeps or repeats answers that
+// the form was taken.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status !== 422) return;
   detail.shouldSwap = true;
