@@ -1,7 +1,6 @@
 """How fast a search is: from a tap to the own picture, to the others', and sixty frames a second on a slow machine."""
 
 from collections.abc import Callable
-from typing import Any
 
 from asgiref.sync import sync_to_async
 from playwright.async_api import Page, expect
@@ -9,8 +8,10 @@ from playwright.async_api import Page, expect
 from accounts.models import User
 from tests.browser import staged
 from tests.browser.conftest import OpenPage
+from tests.browser.tracing import traced
 
 FRAME_MS = 1000 / 60
+LONG_TASK_MS = 50
 SLOW = 4
 TAPS = 20
 
@@ -30,11 +31,9 @@ LOOK_OUT = """() => {
   }).observe(document.getElementById("tiles"), { subtree: true, attributes: true }));
 }"""
 
-# The own hand lifts and puts back while the others move theirs: how far apart the frames are, how long the tasks.
+# The own hand lifts and puts back while the others move theirs: how far apart the frames are.
 WATCHED = """(seconds) => new Promise((done) => {
-  const frames = [], tasks = [];
-  new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
-    .observe({ type: "longtask" });
+  const frames = [];
   const began = performance.now();
   let last = began, moved = 0;
   const hands = setInterval(() => {
@@ -49,7 +48,7 @@ WATCHED = """(seconds) => new Promise((done) => {
     last = now;
     if (now - began < seconds * 1000) return requestAnimationFrame(frame);
     clearInterval(hands);
-    done({ frames, tasks, moved });
+    done({ frames, moved });
   };
   requestAnimationFrame(frame);
 })"""
@@ -90,22 +89,16 @@ async def test_a_tap_is_answered_within_50_ms_and_seen_elsewhere_within_150(
 
 
 async def test_a_search_shows_sixty_frames_a_second_on_a_machine_four_times_slower(
-    open_page: OpenPage, in_time: Callable[[float], float]
+    open_page: OpenPage, so_often: Callable[[int, int], int]
 ) -> None:
     page, _ = await two_at_a_search(open_page, bots=2)
     browser = await page.context.new_cdp_session(page)
     await browser.send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
-    await browser.send("Performance.enable", {"timeDomain": "threadTicks"})
-    before = await metrics(browser)
-    seen = await page.evaluate(WATCHED, 6)
-    spent = (await metrics(browser))["TaskDuration"] - before["TaskDuration"]
+    await page.evaluate(WATCHED, 1)  # warm
+    seen, tasks = await traced(page, lambda: page.evaluate(WATCHED, 6))
     assert seen["moved"] > 20, "nobody moved"
-    # The processor's time leaves room in every frame; the frames themselves also wait for whatever else runs here.
-    assert spent * 1000 / len(seen["frames"]) < FRAME_MS / 2, spent
-    assert p95(seen["frames"]) < in_time(FRAME_MS * 1.5)
-    assert max(seen["tasks"], default=0) < in_time(50), seen["tasks"]
-
-
-async def metrics(browser: Any) -> dict[str, float]:
-    answer = await browser.send("Performance.getMetrics")
-    return {one["name"]: one["value"] for one in answer["metrics"]}
+    # By the processor's time: what a frame asks for fits into it, and no task is a long one.
+    assert sum(tasks) / len(seen["frames"]) < FRAME_MS
+    assert max(tasks) < LONG_TASK_MS
+    # How far apart they come hangs on whatever else runs here, unless the machine is left alone for it.
+    assert p95(seen["frames"]) < so_often(1_000, int(FRAME_MS * 1.5))
