@@ -137,24 +137,19 @@ def _ladders(player: User, in_force: dict[str, list[ledger.Span]]) -> list[Ladde
     kept = {row.pace: Standing(row.rating, row.games) for row in boards.in_force().filter(user=player).order_by("pace")}
     lines = []
     for pace in Game.Pace:
-        shown = _lines(player, pace, in_force).select_related("game").only(*SHOWN).order_by("-finish_seq")
+        shown = (
+            ledger.lines_of(player.pk, pace, in_force[pace]).select_related("game").only(*SHOWN).order_by("-finish_seq")
+        )
         events = list(shown[:RATED_GAMES])
         lines.append(LadderLine(pace, kept.get(pace, Standing()), events[::-1]))
     return lines
 
 
-def _lines(player: User, pace: str, in_force: dict[str, list[ledger.Span]]) -> QuerySet[RatingEvent]:
-    """The lines of the ledger that count for this player."""
-    # The pace is said once more, or SQLite would walk along each generation instead of along the player's games.
-    return RatingEvent.objects.filter(ledger.in_force(pace, in_force[pace]), player=player, pace=pace)
-
-
 def _best_wins(player: User, in_force: dict[str, list[ledger.Span]]) -> list[BestWin]:
     won: list[RatingEvent] = []
     for pace in Game.Pace.values:
-        won += (
-            _lines(player, pace, in_force).filter(beaten__isnull=False).order_by("-beaten", "-finish_seq")[:BEST_WINS]
-        )
+        beaten = ledger.lines_of(player.pk, pace, in_force[pace]).filter(beaten__isnull=False)
+        won += beaten.order_by("-beaten", "-finish_seq")[:BEST_WINS]
     won.sort(key=lambda line: (line.beaten, line.at), reverse=True)
     games = {line.game_id: line for line in won[:BEST_WINS]}
     found = {}

@@ -1,4 +1,4 @@
-"""What follows in rooms when something happens to a person."""
+"""What follows in rooms when something happens to a person, and what they played, for them to take along."""
 
 from typing import Any
 
@@ -6,8 +6,10 @@ from django.dispatch import receiver
 
 from accounts import export, signals
 from accounts.models import User
-from games import rooms
-from games.models import Admission, Nudge, RoomSeat
+from games import ladder, rooms
+from games.models import Admission, Figures, Game, Nudge, RoomSeat, Seat
+
+FIGURES = [field.name for field in Figures._meta.concrete_fields if not field.primary_key]
 
 
 @receiver([signals.suspended, signals.deleted])
@@ -31,3 +33,37 @@ def in_rooms(user: User) -> dict[str, Any]:
             Nudge.objects.filter(seat__user=user, muted=True).values_list("seat__game__code", flat=True)
         ),
     }
+
+
+@export.part("games")
+def games_of(user: User) -> list[dict[str, Any]]:
+    """Every game that has ended: how it ended for them, how they left, and what they did in it, in figures."""
+    seats = Seat.objects.filter(user=user, ended__isnull=False).select_related("game", "figures")
+    return [
+        {
+            "game": seat.game.code,
+            "ended": export.iso(seat.ended),
+            "pace": seat.game.pace,
+            "rulebook": seat.game.rulebook,
+            "ranked": seat.game.ranked,
+            "seat": seat.number,
+            "character": seat.character,
+            "by_program": seat.program,
+            "place": seat.place,
+            "points": seat.points,
+            "conduct": seat.conduct,
+            "forgiven": seat.forgiven,
+            "figures": {name: getattr(seat.figures, name) for name in FIGURES} if hasattr(seat, "figures") else None,
+        }
+        for seat in seats.order_by("ended", "game_id").iterator()
+    ]
+
+
+@export.part("ratings")
+def ratings_of(user: User) -> list[dict[str, Any]]:
+    """What rated games did to their ratings, as it counts today."""
+    return [
+        {"game": line.game.code, "pace": pace, "before": str(line.before), "after": str(line.after), "k": line.k}
+        for pace in Game.Pace.values
+        for line in ladder.lines_of(user.pk, pace).select_related("game").order_by("finish_seq")
+    ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 
 from games.models import Generation, RatingEvent
 
@@ -39,6 +39,12 @@ def in_force(pace: str, within: Sequence[Span] | None = None) -> Q:
         part = Q(pace=pace, generation=span.generation, finish_seq__gte=span.first)
         condition |= part if span.last is None else part & Q(finish_seq__lte=span.last)
     return condition
+
+
+def lines_of(user_id: int, pace: str, within: Sequence[Span] | None = None) -> QuerySet[RatingEvent]:
+    """The lines of the ledger that count for this player."""
+    # The pace is said once more, or SQLite would walk along each generation instead of along the player's games.
+    return RatingEvent.objects.filter(in_force(pace, within), player=user_id, pace=pace)
 
 
 def last_lines(pace: str, user_ids: Sequence[int], before: int) -> list[RatingEvent]:

@@ -66,10 +66,10 @@ def test_everything_known_is_in_the_file_and_no_secret(alice: User) -> None:
 
 def test_another_app_adds_its_part_once(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "parts", dict(export.parts))
-    export.part("games")(lambda user: [user.name])
-    assert export.everything(alice)["games"] == ["Alice"]
+    export.part("hats")(lambda user: [user.name])
+    assert export.everything(alice)["hats"] == ["Alice"]
     with pytest.raises(ValueError, match="Two parts"):
-        export.part("games")(lambda user: [])
+        export.part("hats")(lambda user: [])
 
 
 def test_it_takes_a_post_and_a_fresh_proof_of_who_one_is(alice: User) -> None:

@@ -1,5 +1,6 @@
 """Players' pages and boards: the ledger's figures in a fixed number of questions, and private things stay private."""
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import timedelta
@@ -12,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import closing
+from accounts import closing, export
 from accounts.models import User
 from games import archive, careers, ladder, profiles
 from games.ladder.boards import Key
@@ -198,6 +199,26 @@ def test_a_deleted_person_is_a_pseudonym_everywhere_at_once(client: Client, cast
     assert cast[1].name in text(client, "/people/Alice/")
     assert cast[1].name in text(client, f"/people/{cast[1].name}/")
     assert "Bob" not in text(client, "/ladders/")
+
+
+def test_whoever_takes_their_data_along_has_all_their_games_and_ratings_in_it(cast: list[User]) -> None:
+    archived = finished("fr-3-ranked", cast[:3], ago=timedelta(days=2))
+    archive.archive(archived.pk)
+    rated = play([cast[1], cast[0]], 2)
+    Game.objects.filter(pk=finish(cast[:2]).pk).update(ended=None)
+    Seat.objects.filter(game__ended=None).update(ended=None)
+    with CaptureQueriesContext(connection) as asked:
+        taken = export.everything(cast[0])
+    assert [one["game"] for one in taken["games"]] == [game.code for game in (archived, *rated)]
+    assert [one["place"] for one in taken["games"]][1:] == [2, 2]
+    assert taken["games"][0]["figures"]["lifts"] > 0
+    assert taken["games"][1]["figures"] is None
+    events = cast[0].rating_events.order_by("finish_seq")
+    assert [(one["game"], one["after"]) for one in taken["ratings"]] == [
+        (event.game.code, str(event.after)) for event in events
+    ]
+    assert json.loads(json.dumps(taken)) == taken
+    assert len(asked) <= 25
 
 
 def test_guests_have_no_page_and_any_spelling_finds_the_right_one(client: Client, cast: list[User]) -> None:
