@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from channels.db import database_sync_to_async
@@ -32,6 +33,7 @@ def crash(tables: Tables) -> None:
         table._turns.stop()
 
 
+@pytest.mark.slow
 async def test_a_game_whose_keeper_died_goes_on_and_gets_back_the_time_it_lost(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
@@ -64,6 +66,7 @@ async def test_the_keeper_lets_a_limit_act_when_it_passes_and_needs_no_look_for_
         assert 0 <= late <= in_time(0.25) * 1_000
 
 
+@pytest.mark.slow
 async def test_of_several_heirs_one_takes_the_game_over_though_nobody_looks_at_it(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
@@ -81,11 +84,15 @@ async def test_of_several_heirs_one_takes_the_game_over_though_nobody_looks_at_i
     # Everybody has looked once more since.
     await asyncio.sleep(1.5)
     since = (await database_sync_to_async(log_of)(match.game.pk))[len(before) :]
-    assert [event.type for event in since].count("resumed") == 1
+    taken_at = [event.at for event in since if event.type == "resumed"]
+    # Once; or again because this machine stood still, never twice for one silence.
+    assert taken_at
+    assert all(after - before > servers.SILENT_MS for before, after in pairwise(taken_at))
     assert await taken()
     assert await match.faults() == []
 
 
+@pytest.mark.slow
 async def test_a_keeper_that_lives_is_not_taken_for_dead_between_two_looks(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
@@ -114,6 +121,7 @@ async def test_a_process_that_was_frozen_resumes_its_games_before_it_lets_a_limi
     assert await match.faults() == []
 
 
+@pytest.mark.slow
 async def test_a_clock_that_steps_back_makes_no_moment_earlier_and_no_limit_act_early(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
@@ -213,6 +221,7 @@ async def test_who_goes_away_is_no_longer_ready(web: Site, new_match: NewMatch) 
     await bob.until(lambda page: not page.sight["players"][0]["ready"])
 
 
+@pytest.mark.slow
 async def test_a_table_that_nobody_needs_is_dropped_and_its_game_goes_on_all_the_same(
     new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

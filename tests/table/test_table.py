@@ -56,6 +56,7 @@ async def test_a_server_that_stops_tells_its_pages_and_the_next_one_goes_on_with
         await same_as_reload(page)
 
 
+@pytest.mark.slow
 async def test_a_bot_plays_its_seat_like_anybody_else(web: Site, new_match: NewMatch) -> None:
     match = await new_match(1, bots=["burglar"])
     [page] = await match.search(web)
