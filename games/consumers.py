@@ -228,7 +228,10 @@ class TableConsumer(AsyncConsumer):
         if not self._open:
             return
         self._sent_bytes += len(frame)
-        await self._put({"type": "websocket.send", "text": frame, "bytes": None})
+        if self._sent_bytes - self._read_bytes > MOST_UNREAD_BYTES:
+            await self.end(CloseCode.QUIET, "quiet")
+        else:
+            await self._put({"type": "websocket.send", "text": frame, "bytes": None})
 
     async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
         message: dict[str, object] = {"type": "refused", "code": code, "head": head}
@@ -254,8 +257,8 @@ class TableConsumer(AsyncConsumer):
             logger.info("A page could not be told: %s", error)
 
     def is_quiet(self) -> bool:
-        """Whether this page has not been heard of for too long, or leaves too much unread."""
-        return self._clock() - self._alive > QUIET_SECONDS or self._sent_bytes - self._read_bytes > MOST_UNREAD_BYTES
+        """Whether this page has not been heard of for too long."""
+        return self._clock() - self._alive > QUIET_SECONDS
 
     def is_of(self, ended: EndedSession) -> bool:
         """Whether this page was opened in a session that has ended."""

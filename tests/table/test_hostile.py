@@ -3,11 +3,9 @@
 import asyncio
 import json
 import statistics
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
@@ -20,6 +18,8 @@ from tests.table.conftest import Match, NewMatch, garage
 from tests.table.page import Message, Page
 from tests.table.racers import Racer, racing
 from tests.table.test_crash import LONG
+
+pytestmark = [pytest.mark.both_databases]
 
 UNREADABLE: dict[str, str | bytes] = {
     "nothing": "",
@@ -189,48 +189,6 @@ async def until_closed(socket: ClientConnection) -> None:
     with suppress(ConnectionClosed):
         while True:
             await asyncio.wait_for(socket.recv(), 30)
-
-
-@pytest.mark.slow
-async def test_who_says_nothing_or_reads_nothing_is_closed(
-    web: Site, new_match: NewMatch, in_time: Callable[[float], float]
-) -> None:
-    match = await new_match(2, LONG)
-    pages = await match.search(web)
-    address, headers = pages[0].address, {"Origin": pages[0].headers["Origin"]}
-
-    async def closed_after(*said: dict[str, Any]) -> tuple[int | None, float]:
-        began = time.monotonic()
-        async with connect(address, additional_headers=headers) as socket:
-            for message in said:
-                await socket.send(json.dumps(message))
-            await until_closed(socket)
-            return socket.close_code, time.monotonic() - began
-
-    async def reads_nothing() -> float:
-        """A line that takes what it is sent as slowly as can be."""
-        began = time.monotonic()
-        socket = await connect(address, additional_headers=headers, max_queue=1)
-        socket.transport.pause_reading()
-        with suppress(ConnectionClosed):
-            await socket.send(json.dumps({"do": "join", "page": "deaf"}))
-            while time.monotonic() - began < 30:
-                # It says that the line holds, but not what it was answered.
-                await socket.send(json.dumps({"do": "beat"}))
-                await asyncio.sleep(0.06)
-                if socket.transport.is_closing():
-                    break
-        socket.transport.abort()
-        return time.monotonic() - began
-
-    async with racing(pages):
-        silent, mute, deaf = await asyncio.gather(
-            closed_after(), closed_after({"do": "join", "page": "mute"}), reads_nothing()
-        )
-    for code, seconds in (silent, mute):
-        assert code == CloseCode.QUIET
-        assert consumers.QUIET_SECONDS <= seconds < consumers.QUIET_SECONDS + in_time(3.0)
-    assert deaf < consumers.QUIET_SECONDS + in_time(3.0)
 
 
 def resident_bytes(web: Site) -> int:
