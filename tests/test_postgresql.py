@@ -19,6 +19,6 @@ def test_everything_marked_both_databases_passes_on_postgresql() -> None:
         env={**outside, "TEST_DATABASE": "postgresql"},
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1_800,
     )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -26,7 +26,7 @@ from tests.table.conftest import Match, NewMatch, NewTables, database_address, g
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 
 @dataclass

@@ -37,6 +37,7 @@ def names(text: str) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.both_databases
 async def test_a_stranger_plays_a_whole_game_from_the_protocol_alone(
     web: Site, other_web: Site, new_match: NewMatch
 ) -> None:

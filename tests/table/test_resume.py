@@ -61,7 +61,6 @@ async def happen(match: Match, done: list[Step]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.both_databases
 async def test_cut_after_each_event_of_recorded_games_even_between_those_of_one_moment_a_page_resumes_to_the_byte(
     new_match: NewMatch, new_tables: NewTables, so_often: Callable[[int, int], int]
 ) -> None:
@@ -96,8 +95,8 @@ async def test_cut_after_each_event_of_recorded_games_even_between_those_of_one_
         assert await match.faults() == []
 
 
-@pytest.mark.slow
 @pytest.mark.both_databases
+@pytest.mark.slow
 async def test_cut_after_each_event_of_a_whole_game_over_real_sockets_a_page_resumes_to_the_byte(
     web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
 ) -> None:
@@ -133,6 +132,7 @@ def renamed(wish: Message) -> Message:
     return {"word": wish["do"], **{name: value for name, value in wish.items() if name != "do"}}
 
 
+@pytest.mark.both_databases
 async def test_whoever_missed_more_than_a_little_gets_a_whole_sight(new_match: NewMatch, new_tables: NewTables) -> None:
     match, tables = await new_match(), await new_tables()
     alice, bob = await match.inside(tables)
@@ -153,6 +153,7 @@ async def test_whoever_missed_more_than_a_little_gets_a_whole_sight(new_match: N
     assert as_shown(alice) == (await match.in_the_log(0))[0]
 
 
+@pytest.mark.both_databases
 async def test_whoever_comes_from_a_process_that_was_ahead_is_not_thrown_back(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
@@ -171,6 +172,7 @@ async def test_whoever_comes_from_a_process_that_was_ahead_is_not_thrown_back(
     other.doorbell._heard = heard
 
 
+@pytest.mark.both_databases
 async def test_a_page_that_claims_to_know_the_future_is_told_the_present(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:

@@ -189,6 +189,7 @@ def any_wish(state: State, at: int, chance: random.Random) -> tuple[int, Command
 
 
 @pytest.mark.slow
+@pytest.mark.both_databases
 async def test_over_real_sockets_no_message_of_any_kind_tells_a_secret(
     web: Site, new_match: NewMatch, new_tables: NewTables, so_often: Callable[[int, int], int]
 ) -> None:

@@ -182,7 +182,7 @@ async def test_a_database_that_is_held_up_or_cut_off_makes_everybody_wait_and_no
 async def test_a_process_that_may_only_read_refuses_everything_and_goes_on_when_it_may_write_again(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
-    match, other, tables = await new_match(), await new_match(), await new_tables()
+    match, other, tables = await new_match(), await new_match(pace="relaxed"), await new_tables()
     alice, bob = await match.inside(tables)
     waiting = await InnerPage(0).join(tables, other.game)
     tile, before = garage(alice)[0], alice.head
