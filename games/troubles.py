@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import redis
 from django.conf import settings
@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as say
 
 from games import gauges, ladder, servers
-from games.models import Game, Generation, Server
+from games.models import Game, Generation, Nudge, Server
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +24,8 @@ MOST_JOBS = 100
 # A game that waits longer for its rating, a game that waits longer for its clock, is in trouble.
 UNRATED_SECONDS = 60
 PATIENCE_SECONDS = 2
+# A letter that was begun so long ago was not taken.
+UNSENT = timedelta(minutes=2)
 MOST_NAMED = 20
 
 
@@ -39,7 +41,7 @@ class Finding:
 
 def look() -> list[Finding]:
     """Everything, the wrong first."""
-    found = [*_heartbeats(), *_queue(), *_ratings(), *_overdue(), *_parked()]
+    found = [*_heartbeats(), *_queue(), *_ratings(), *_overdue(), *_letters(), *_parked()]
     return sorted(found, key=lambda finding: not finding.wrong)
 
 
@@ -94,6 +96,17 @@ def _overdue() -> list[Finding]:
     codes = list(games.values_list("code", flat=True)[:MOST_NAMED])
     what = str(say("Tables whose time passed more than a minute ago"))
     return [Finding(what, f"{games.count()}{since}", bool(codes), codes)]
+
+
+def _letters() -> list[Finding]:
+    """Whom a relaxed game waits for while the mail server does not take the letter that says so."""
+    begun = Nudge.objects.filter(tried__lt=timezone.now() - UNSENT, muted=False, seat__game__ended=None)
+    codes = [
+        nudge.seat.game.code
+        for nudge in begun.select_related("seat__game").order_by("tried", "pk")
+        if nudge.seat.game.awaits >> nudge.seat.number & 1
+    ]
+    return [Finding(str(say("Letters that do not go out")), str(len(codes)), bool(codes), codes[:MOST_NAMED])]
 
 
 def _parked() -> list[Finding]:

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from games import gauges, ladder, servers, troubles
-from games.models import Game, Server
+from games.models import Game, Nudge, Server
 from midnight import health
 from tests.games.finishes import finish, people
 from tests.games.night_watch import client_of, moderator
@@ -103,3 +103,15 @@ def test_staff_sees_what_is_wrong_and_the_page_looks_again_by_itself() -> None:
     piece = office.get("/moderation/wrong/", headers={"HX-Request": "true"}).content.decode()
     assert "Last heartbeat of the worker" in piece
     assert "<html" not in piece
+
+
+@pytest.mark.usefixtures("all_well")
+def test_letters_that_do_not_go_out_are_wrong_as_long_as_somebody_is_waited_for() -> None:
+    game = finish(people("Alice", "Bob"), ended=None, finish_seq=None, pace="relaxed", awaits=0b11)
+    Nudge.objects.create(seat=game.seats.get(number=0), tried=timezone.now())
+    assert wrong() == []
+    Nudge.objects.update(tried=timezone.now() - 2 * troubles.UNSENT)
+    (finding,) = [one for one in troubles.look() if one.wrong]
+    assert (finding.what, finding.now, finding.games) == ("Letters that do not go out", "1", [game.code])
+    Game.objects.update(awaits=0b10)
+    assert wrong() == []
