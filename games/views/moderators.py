@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.models import FOREVER, Role, User
 from games import gauges
@@ -80,7 +81,28 @@ def queue(request: HttpRequest, me: User) -> HttpResponse:
 @require_safe
 @moderators_only
 def case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    return _case_page(request, me, get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk))
+    """A case; as a fragment, who works on it by now, and the whole page anew once that is somebody else."""
+    found = get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk)
+    if not getattr(request, "htmx", False):
+        return _case_page(request, me, found)
+    if request.GET.get("mine") != ("yes" if _is_mine(found, me) else "no"):
+        return HttpResponseClientRefresh()
+    # Nobody loses what they are just writing for a report that has come in.
+    more = request.GET.get("reports") != str(found.reports.count())
+    return render(request, "games/moderation/_case_state.html", {**_state_of(found, me), "more": more})
+
+
+def _is_mine(shown: Case, me: User) -> bool:
+    return shown.claimed_by_id == me.pk and not shown.decided
+
+
+def _state_of(shown: Case, me: User) -> dict[str, object]:
+    return {
+        "case": shown,
+        "mine": _is_mine(shown, me),
+        "free": cases.is_free(shown, me),
+        "involved": cases.is_involved(shown, me),
+    }
 
 
 def _case_page(
@@ -92,11 +114,7 @@ def _case_page(
     status: int = 200,
 ) -> HttpResponse:
     context = {
-        "case": shown,
-        "me": me,
-        "mine": shown.claimed_by_id == me.pk and not shown.decided,
-        "free": cases.is_free(shown, me),
-        "involved": cases.is_involved(shown, me),
+        **_state_of(shown, me),
         "form": form or ActForm(initial={"reason": _first_reason(shown)}),
         "decide_form": decide_form or _decide_form(shown),
         **cases.evidence(shown),

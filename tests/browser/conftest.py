@@ -77,7 +77,8 @@ def session_of(person: User) -> str:
     client = Client()
     client.force_login(person)
     session = client.session
-    session[AUTHENTICATION_METHODS_SESSION_KEY] = [{"method": "password", "at": time.time(), "username": person.name}]
+    session[AUTHENTICATION_METHODS_SESSION_KEY] = [{"method": "signed_in", "at": time.time(), "reauthenticated": True}]
+    session["account_authentication_methods_user"] = str(person.pk)
     session.save()
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 

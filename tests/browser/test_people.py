@@ -11,6 +11,7 @@ from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.async_api import Page, expect
 
 from accounts.models import Trace, User
+from tests.browser import passkeys
 from tests.browser.conftest import OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 
@@ -105,17 +106,7 @@ async def test_from_a_guests_first_click_to_the_last_farewell(page: Page, tmp_pa
 
 
 async def test_a_passkey_is_added_and_lets_one_in_alone(page: Page, watch: Watch) -> None:
-    devtools = await page.context.new_cdp_session(page)
-    await devtools.send("WebAuthn.enable")
-    options = {
-        "protocol": "ctap2",
-        "transport": "internal",
-        "hasResidentKey": True,
-        "hasUserVerification": True,
-        "isUserVerified": True,
-        "automaticPresenceSimulation": True,
-    }
-    device = await devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    device = await passkeys.give(page)
     await sign_up(page)
     await page.goto("/account/security/")
     await page.get_by_role("link", name="Add a passkey").click()
@@ -145,9 +136,7 @@ async def test_a_passkey_is_added_and_lets_one_in_alone(page: Page, watch: Watch
 
     # Whoever is not recognised by the device stays outside, and is told so.
     await menu(page, "Sign out")
-    await devtools.send(
-        "WebAuthn.setUserVerified", {"authenticatorId": device["authenticatorId"], "isUserVerified": False}
-    )
+    await device.recognises(False)
     await page.goto("/account/sign-in/")
     await page.get_by_role("button", name="Sign in with a passkey").click()
     await expect(page.get_by_role("alert").last).to_contain_text("No passkey was used")

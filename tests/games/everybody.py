@@ -12,13 +12,15 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from accounts import tokens
-from accounts.models import User
-from games import chat, rooms
+from accounts.models import Role, User
+from games import chat, ladder, rooms
 from games.forms import SettingsForm
-from games.models import Game, Reason, Room
+from games.models import Game, Reason, Room, What
 from games.moderation import acts, appeals, cases
-from games.moderation.acts import Why
+from games.moderation.acts import ON_PEOPLE, Why
+from games.moderation.forms import GameActForm, RoomActForm
 from games.views import rooms as room_views
+from tests.games.finished import finished
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
 
 ROLES = ("visitor", "guest", "player", "owner", "moderator", "administrator")
@@ -31,6 +33,8 @@ class House:
 
     people: dict[str, User]
     game: Game
+    # A ranked one that is over and rated, in which neither of those who watch has sat.
+    over: Game
     room: Room
     pks: dict[str, int] = field(default_factory=dict)
 
@@ -43,6 +47,7 @@ class House:
             "games_case": self.pks["case"],
             "games_act": self.pks["act"],
             "games_appeal": self.pks["appeal"],
+            "games_ratingevent": self.pks["rated"],
         }.get(model, 1)
 
     def client(self, role: str) -> Client:
@@ -84,7 +89,10 @@ def house() -> House:
         "token": token.pk,
         "nothing": 999_999,
     }
-    return House(people, game, room, pks)
+    over = finished("fr-3-ranked", [people["owner"], people["player"], fandor])
+    ladder.rate_finished()
+    pks["rated"] = over.rating_events.earliest("pk").pk
+    return House(people, game, over, room, pks)
 
 
 @dataclass(frozen=True)
@@ -104,15 +112,32 @@ class Door:
         return f"{self.name} {self.word}".strip()
 
 
-WORDS = {"games:room_act": ("what", list(room_views.ACTS))}
+OVER = "over"
+# What can be asked for at one address: the word of a form or an address, or the same of a game that is over.
+WORDS: dict[str, list[str]] = {
+    "games:room_act": list(room_views.ACTS),
+    "games:moderated_person": list(ON_PEOPLE),
+    "games:act_in_case": list(ON_PEOPLE),
+    "games:moderated_game": list(GameActForm.acts),
+    "games:moderated_room": list(RoomActForm.acts),
+    "games:role": list(Role),
+    "games:decide_appeal": ["yes", "no"],
+    "games:story": ["", OVER],
+    "games:rating": ["", OVER],
+    "games:record": ["", OVER],
+    "games:replay": ["", OVER],
+    "games:api_game": ["", OVER],
+    "games:api_record": ["", OVER],
+}
 
 
 def doors() -> list[Door]:
-    """Every address pattern that there is."""
-    found = []
-    for door in _walk(get_resolver().url_patterns):
-        _parameter, words = WORDS.get(door.name, ("", [""]))
-        found += [replace(door, word=word) for word in words]
+    """Every address pattern that there is, once for each thing that it can be asked for."""
+    found = [
+        replace(door, word=str(word))
+        for door in _walk(get_resolver().url_patterns)
+        for word in WORDS.get(door.name, [""])
+    ]
     return sorted(found, key=lambda door: door.key)
 
 
@@ -147,9 +172,10 @@ NAMED = {
 
 def address(door: Door, house: House) -> str:
     """Where the door is in that house."""
+    game = house.over if door.word in (OVER, What.VOID_GAME) else house.game
     model = door.name.removeprefix("admin:").rsplit("_", 1)[0] if door.name.startswith("admin:") else ""
     values: dict[str, Any] = {
-        "code": house.room.code if "rooms/" in door.route else house.game.code,
+        "code": house.room.code if "rooms/" in door.route else game.code,
         "channel": chat.channel_of(house.game),
         "pk": house.pks[NAMED.get(door.name, "person")],
         "object_id": house.of_model(model),
@@ -170,21 +196,23 @@ def address(door: Door, house: House) -> str:
 
 def said(door: Door, house: House) -> dict[str, Any]:
     """What a form at that door says, where an empty one would be refused whoever sends it."""
-    act = {"what": "warn", "hours": "24", "reason": "insult"}
+    player = house.people["player"].pk
+    act = {"what": door.word, "hours": "24", "reason": "insult", "person": player}
     settings = SettingsForm.of(house.room)
+    if door.name in ("games:act_in_case", "games:moderated_person", "games:moderated_game", "games:moderated_room"):
+        return act
+    if door.name == "games:role":
+        return {"role": door.word, "reason": "other"}
+    if door.name == "games:decide_appeal":
+        return {"granted": door.word}
     return {
-        "games:act_in_case": act,
-        "games:moderated_person": act,
-        "games:role": {"role": "moderator", "reason": "other"},
-        "games:moderated_game": {"what": "watch", "reason": "insult"},
-        "games:moderated_room": {"what": "close_room", "reason": "insult"},
         "games:hide": {"reason": "insult"},
         "games:decide_case": {f"report_{house.pks['report']}": "unfounded"},
         "games:report": {"reason": "threat"},
         "games:talk": {"preset": "luck"},
         "games:appeal": {"words": "Please."},
         "games:room_act invite": {"name": "Fandor"},
-        "games:room_act show-out": {"person": house.people["player"].pk},
+        "games:room_act show-out": {"person": player},
         "games:open_room": {"size": "2", "pace": "live", "rulebook": "fr", "ranked": "no", "public": "yes"},
         "games:room_settings": {
             name: settings.get_initial_for_field(field, name) or "" for name, field in settings.fields.items()

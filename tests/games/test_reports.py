@@ -1,5 +1,7 @@
 """Reports gather in one case a person; the queue is worked on by one moderator a case, who has no side in it."""
 
+import html
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -315,6 +317,26 @@ def test_a_game_of_others_makes_no_report_look_urgent(irma: User, max_: User) ->
     Message.objects.create(channel=chat.channel_of(game), audience="watchers", author=max_, words="You fool")
     page.post(address, {"reason": "insult"})
     assert Report.objects.latest("pk").game == game
+
+
+def test_a_case_that_another_takes_says_so_by_itself_and_so_does_a_new_report(
+    irma: User, max_: User, juve: User
+) -> None:
+    case, page, htmx = reported(irma, max_).case, client_of(juve), {"HX-Request": "true"}
+    address = f"/moderation/cases/{case.pk}/"
+    asked = re.search(r'hx-get="(/moderation/cases/[^"]+)"', page.get(address).content.decode())
+    assert asked
+    again = html.unescape(asked[1])
+    assert "Work on this" in page.get(again, headers=htmx).content.decode()
+    cases.claim(case, moderator("Lupin"))
+    shown = page.get(again, headers=htmx).content.decode()
+    assert "Lupin works on this" in shown
+    assert "Work on this" not in shown
+    Case.objects.update(claimed_by=juve)
+    assert page.get(again, headers=htmx).headers["HX-Refresh"] == "true"
+    Case.objects.update(claimed_by=None)
+    reported(somebody("Fandor"), max_)
+    assert "Another report has come in" in page.get(again, headers=htmx).content.decode()
 
 
 def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, juve: User) -> None:
