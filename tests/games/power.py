@@ -53,7 +53,7 @@ def hang_up() -> None:
 
 
 def _together(job: Job, start: Any) -> None:
-    start.wait(30)
+    start.wait(60)
     job()
 
 
