@@ -18,7 +18,7 @@ from django.db.backends.signals import connection_created
 from games.tables import Tables
 from tests.browser.site import Site
 from tests.settings import ON_POSTGRES
-from tests.table.conftest import Match, NewMatch, NewTables, database_address, garage, same_as_reload
+from tests.table.conftest import Match, NewMatch, NewTables, database_address, eventually, garage, same_as_reload
 from tests.table.inside import InnerPage
 from tests.table.racers import Racer, lost_or_doubled, racing
 from tests.table.test_crash import LONG
@@ -60,11 +60,22 @@ async def full(web: Site) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def read_only() -> AsyncIterator[None]:
-    on_postgres("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+    await everybody_hears("ALTER SYSTEM SET default_transaction_read_only = on", "on")
     try:
         yield
     finally:
-        on_postgres("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()")
+        await everybody_hears("ALTER SYSTEM RESET default_transaction_read_only", "off")
+
+
+async def everybody_hears(statement: str, how: str) -> None:
+    """PostgreSQL is set so, and has told its processes when a new one knows."""
+    on_postgres(statement, "SELECT pg_reload_conf()")
+
+    async def heard() -> bool:
+        with psycopg.connect(database_address()) as connection:
+            return connection.execute("SHOW default_transaction_read_only").fetchone() == (how,)
+
+    await eventually(heard)
 
 
 def opened_for_reading(connection: BaseDatabaseWrapper, **_: Any) -> None:
