@@ -1,89 +1,82 @@
-"""A player written from games/PROTOCOL.md alone: it takes what it finds, buys what it can, and tries the next best."""
+"""A player written from games/PROTOCOL.md alone: it takes what it finds, and buys what it can."""
 
 import asyncio
 import json
-import random
 import secrets
-from collections import Counter
 from collections.abc import Iterator
-from itertools import count
+from random import randrange
 from typing import Any
 
 from websockets.asyncio.client import connect
 
 Json = dict[str, Any]
-LIES = {"lifted": "hand", "stashed": "board"}
 
 
 async def play(address: str, headers: dict[str, str]) -> Json:
     """Play the game at this address to its end; the answer is what is revealed then."""
+    sight, mark, board = Json(), Json(), dict[int, str]()
     async with connect(address, additional_headers=headers) as socket:
 
-        async def say(do: str, wait: float = 0.05, **fields: Any) -> None:  # at most 20 a second
-            await asyncio.sleep(wait)
+        async def say(do: str, **fields: Any) -> None:
+            await asyncio.sleep(0.05)  # at most 20 a second
             await socket.send(json.dumps({"do": do, **fields}))
 
+        async def hear() -> Json:
+            message: Json = json.loads(await socket.recv())
+            mark.update({"mark": message["mark"]} if "mark" in message else {})
+            sight.update(message.get("sight", message.get("now", {})))
+            return message
+
+        async def ask(do: str, **fields: Any) -> list[Json]:
+            """What happens then; nothing where it is refused."""
+            asked, answer = secrets.token_hex(5), Json()
+            await say(do, id=asked, **fields)
+            while asked not in (answer.get("ack"), answer.get("id")):
+                answer = await hear()
+            return list(answer.get("events", ()))
+
+        async def beat() -> None:
+            while True:
+                await say("beat", **mark)
+                await asyncio.sleep(2.5)
+
         await say("join", page=secrets.token_hex(5))
-        costs = {market["face"]: market["cost"] for market in json.loads(await socket.recv())["edition"]["markets"]}
+        costs = {market["face"]: market["cost"] for market in (await hear())["edition"]["markets"]}
         await say("nonce", nonce=secrets.token_hex(16))
-        await say("beat")
-        sight, wishes, asked, ids, beats = Json(), iter(list[Json]()), "", count(1), set()
-        async for frame in socket:
-            message = json.loads(frame)
-            if message["type"] == "beat":
-                beats = {asyncio.create_task(say("beat", 2.5, mark=message["mark"]))}
-            for event in message.get("events", ()):
-                happen(sight, event)
-            sight = message.get("sight", sight | message.get("now", {}))
-            if sight.get("phase") == "over":
-                for task in beats:
-                    task.cancel()
-                return dict(sight["reveal"])
-            if sight and asked in ("", message.get("ack"), message.get("id")):
-                if message["type"] != "refused":  # else the next best
-                    wishes = choose(sight, costs)
-                wish = next(wishes, None)
-                asked = str(next(ids)) if wish else ""
-                if wish:
-                    await say(**wish, id=asked)
-    raise ConnectionError("The line broke.")
+        beating = asyncio.create_task(beat())
+        while "reveal" not in sight:
+            phase = sight.get("phase")
+            if phase == "gathering" and await ask("ready", on=True):
+                board.clear()
+            elif phase == "search" and len(board) < 6:
+                tile = randrange(54)
+                for event in await ask("lift", tile=tile):
+                    if event["type"] == "lifted" and event["tile"] == tile:
+                        if await ask("stash", tile=tile):
+                            board[tile] = event["loot"]
+                        else:
+                            await ask("return", tile=tile, face="down")
+            elif phase == "search" and await ask("escape"):
+                sight["phase"] = "escaped"
+            elif phase == "exchange" and sight["turn"] == sight["seat"]:
+                for trade in trades(sight["markets"], costs, board):
+                    if await ask(**trade):
+                        for tile in trade.get("pay", [trade.get("tile")]):
+                            board.pop(tile, None)
+                        break
+            else:
+                await hear()
+        beating.cancel()
+    return dict(sight["reveal"])
 
 
-def happen(sight: Json, event: Json) -> None:
-    """Put an event into the picture, as far as this player looks at it."""
-    player = sight["players"][event.get("seat", 0)]
-    player["token"] = event.get("token", player["token"])
-    for tile in event.get("paid", [event["tile"]] if "tile" in event else []):
-        lies = LIES.get(event["type"]) or event.get("face", "down")
-        sight["tiles"][tile] |= {"lies": lies, "loot": event.get("loot")}
-        player["hand"] = tile if lies == "hand" else None
-        player["board"] = [kept for kept in player["board"] if kept != tile] + [tile] * (lies == "board")
-    if event["type"] == "bought":
-        what = "art" if "art" in event else "cards"
-        sight["markets"][event["market"]][what][event[what]] = None
-
-
-def choose(sight: Json, costs: dict[str, Json]) -> Iterator[Json]:
-    """What this player wants now, best first: what cannot be is refused, and the next one tried."""
-    own, tiles = sight["players"][sight["seat"]], sight["tiles"]
-    if sight["phase"] == "gathering":
-        yield {"do": "ready", "on": True}
-    if sight["phase"] == "search" and own["token"] is None:
-        if own["hand"] is not None:
-            yield {"do": "stash", "tile": own["hand"]}
-            yield {"do": "return", "tile": own["hand"], "face": "down"}
-        elif len(own["board"]) == 6:
-            yield {"do": "escape"}
-        else:
-            lying = [tile for tile, seen in enumerate(tiles) if seen["lies"] in ("down", "up")]
-            yield from ({"do": "lift", "tile": tile} for tile in random.sample(lying, len(lying)))
-    if sight["turn"] == sight["seat"]:
-        board = {tile: tiles[tile]["loot"] for tile in own["board"]}
-        for number, market in enumerate(sight["markets"]):
-            cost = Counter(costs[market["face"]])
-            if cost <= Counter(board.values()):
-                pay = [tile for loot in cost for tile in [tile for tile in board if board[tile] == loot][: cost[loot]]]
-                slots = [(what, slot) for what in ("cards", "art") for slot, it in enumerate(market[what]) if it]
-                yield from ({"do": "buy", "market": number, what: slot, "pay": pay} for what, slot in slots)
-        yield from ({"do": "open_bag", "tile": tile} for tile in board if board[tile] == "bag")
-        yield {"do": "pass"}
+def trades(markets: list[Json], costs: dict[str, Json], board: dict[int, str]) -> Iterator[Json]:
+    """What may be done in one's turn, best first: what is sold is refused, and the next one tried."""
+    for number, market in enumerate(markets):
+        cost = costs[market["face"]]
+        pay = [tile for loot in cost for tile in [tile for tile in board if board[tile] == loot][: cost[loot]]]
+        if len(pay) == sum(cost.values()):
+            slots = [(what, slot) for what in ("cards", "art") for slot in range(len(market[what]))]
+            yield from ({"do": "buy", "market": number, what: slot, "pay": pay} for what, slot in slots)
+    yield from ({"do": "open_bag", "tile": tile} for tile in board if board[tile] == "bag")
+    yield {"do": "pass"}

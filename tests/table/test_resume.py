@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -12,13 +13,15 @@ from channels.db import database_sync_to_async
 from games import log, rules, servers, steps
 from games.frames import Step
 from games.models import Game, Seat
+from games.rules import commands
 from games.rules.record import Record
+from games.table import Table
 from tests.browser.site import Site
-from tests.client import choose
 from tests.games.finished import NAMES, kept
 from tests.table.conftest import Match, NewMatch, NewTables, as_shown, garage
 from tests.table.inside import InnerPage
-from tests.table.page import Message
+from tests.table.page import Page
+from tests.table.test_secrets import any_wish
 
 # Together they have every event that there is, of players, of the clock, of leavers and after faults.
 SOME_GAMES = ["pt-3-dozers", "es-2-resumed-and-left", "es-3-forsaken", "pt-4"]
@@ -95,41 +98,47 @@ async def test_cut_after_each_event_of_recorded_games_even_between_those_of_one_
         assert await match.faults() == []
 
 
+async def shows_the_present(page: Page, follower: InnerPage, table: Table) -> None:
+    """Once a page has heard as much as one that was never cut off, it shows what a reload would show."""
+    while page.head != follower.head:
+        await page.until(lambda page: page.head >= follower.head)
+        await follower.until(lambda follower: follower.head >= page.head)
+    assert table.state is not None
+    assert as_shown(page) == json.dumps(rules.sight(table.state, page.seat), sort_keys=True)
+
+
 @pytest.mark.both_databases
 @pytest.mark.slow
 async def test_cut_after_each_event_of_a_whole_game_over_real_sockets_a_page_resumes_to_the_byte(
-    web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
+    web: Site, new_match: NewMatch, new_tables: NewTables, so_often: Callable[[int, int], int]
 ) -> None:
-    match = await new_match(4)
+    match, tables, chance = await new_match(4), await new_tables(), random.Random(4)
     players = await match.sit_down(web)
-    watcher = await match.page(web, None).open()
-    pages = [*players, watcher]
-    costs = {market["face"]: market["cost"] for market in watcher.welcome["edition"]["markets"]}
-    turns = itertools.cycle(range(len(pages)))
-    long = bool(so_often(0, 1))
+    pages = [*players, await match.page(web, None).open()]
+    turns, long = itertools.cycle(pages), bool(so_often(0, 1))
+    follower = await InnerPage(None).join(tables, match.game)
+    table = await tables.table(match.game.code)
+    assert table is not None
     cuts = head = 0
-    while watcher.sight["phase"] != "over":
-        for player in players:
-            for wish in choose(player.sight, costs):
-                if (await player.do(**renamed(wish)))["type"] != "refused":
-                    break
-            else:
-                # Only others, or the clock, have something to do.
-                await asyncio.sleep(0.01)
-            if watcher.head == head:
-                continue
-            head = watcher.head
-            for number in range(len(pages)) if long else [next(turns)]:
-                await pages[number].cut()
-                await pages[number].open()
+    while not table.over:
+        assert table.state is not None
+        if (wish := any_wish(table.state, table.at(), chance)) is not None:
+            seat, command = wish
+            said = commands.write(command)
+            await players[seat].do(str(said.pop("do")), **said)
+        else:
+            # Only the clock has something to do.
+            await asyncio.sleep(0.01)
+        if table.head > head:
+            head = table.head
+            for page in pages if long else [next(turns)]:
+                await page.cut()
+                await page.open()
+                await shows_the_present(page, follower, table)
                 cuts += 1
-            await match.all_see_the_log(pages)
     assert cuts > 100
+    await match.all_see_the_log(pages)
     assert await match.faults() == []
-
-
-def renamed(wish: Message) -> Message:
-    return {"word": wish["do"], **{name: value for name, value in wish.items() if name != "do"}}
 
 
 @pytest.mark.both_databases
