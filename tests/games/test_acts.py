@@ -442,6 +442,7 @@ def test_somebody_is_shown_out_of_a_room_or_made_its_owner(juve: User, max_: Use
         assert refused(lambda doing=doing: doing(juve, room, max_, WHY)) == "not_in_room"  # type: ignore[misc]
 
 
+@pytest.mark.both_databases
 def test_a_closed_room_is_opened_again_for_who_sits_nowhere_else(juve: User, max_: User) -> None:
     room, irma = rooms.open_room(max_, size=3), somebody("Irma Vep")
     rooms.sit(room, irma)
@@ -464,6 +465,7 @@ def test_a_closed_room_stays_closed_when_everybody_is_elsewhere(juve: User, max_
     assert not Act.objects.filter(what=What.UNDO).exists()
 
 
+@pytest.mark.both_databases
 def test_a_room_is_handed_back_and_who_was_shown_out_may_come_again(juve: User, max_: User) -> None:
     room, irma = rooms.open_room(max_, size=3), somebody("Irma Vep")
     rooms.sit(room, irma)

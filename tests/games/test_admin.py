@@ -94,6 +94,7 @@ def test_a_room_tells_what_goes_on_there_and_leads_to_its_games(office: Client, 
     assert "Staff has closed it." in page(office, "/admin/games/room/")
 
 
+@pytest.mark.both_databases
 def test_cases_and_acts_are_found_by_the_beginning_of_a_name(office: Client, irma: User) -> None:
     reported(somebody("Max"), irma)
     assert "/moderation/cases/" in page(office, "/admin/games/case/?q=irma")

@@ -95,6 +95,7 @@ def test_one_appeals_once_and_only_for_oneself(juve: User, max_: User) -> None:
         appeals.appeal(Act.objects.get(pk=act.pk), max_, "Please!")
 
 
+@pytest.mark.both_databases
 def test_everybody_at_the_table_of_a_voided_game_may_appeal_and_one_grant_answers_all(juve: User, max_: User) -> None:
     irma, fandor, lupin = somebody("Irma Vep"), somebody("Fandor"), moderator("Lupin")
     game = finished("fr-3-ranked", [max_, irma, fandor])

@@ -191,6 +191,7 @@ def test_everybody_who_reported_hears_once_that_it_was_decided(irma: User, max_:
     assert reported(irma, max_).case != case
 
 
+@pytest.mark.both_databases
 def test_each_report_has_its_verdict_and_a_false_one_counts_against_nobody_else(
     irma: User, max_: User, juve: User
 ) -> None:
