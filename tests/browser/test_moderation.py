@@ -172,10 +172,11 @@ async def test_one_tap_on_a_seat_reports_it_with_the_moment_in_a_race_at_the_mar
     assert (await report_on(page, "Report Max")).seq == 42
 
 
-async def test_a_ranked_game_that_is_voided_gives_everybody_their_ratings_back(open_page: OpenPage) -> None:
+async def test_a_ranked_game_that_is_voided_gives_everybody_their_ratings_back_until_an_appeal(open_page: OpenPage) -> None:
     people = await cast("Irma Vep", "Max", "Fandor")
     game = await sync_to_async(finished)("fr-3-ranked", people)
     await sync_to_async(ladder.rate_finished)()
+    rated = {row.rating async for row in Rating.objects.all()}
     office = await open_page(person=await watch_of_the_night("Juve"))
     await office.goto(f"/moderation/games/{game.code}/")
     await office.get_by_label("Act", exact=True).select_option("void_game")
@@ -188,6 +189,21 @@ async def test_a_ranked_game_that_is_voided_gives_everybody_their_ratings_back(o
     page = await open_page(person=people[0])
     await page.goto("/letters/")
     await expect(page.get_by_role("main")).to_contain_text("does not count for the ratings any more")
+
+    # She appeals, another moderator grants it, and the game counts as before.
+    await page.get_by_role("link", name="Appeal").click()
+    await page.get_by_label("Why this was not right").fill("We have never met.")
+    await page.get_by_role("button", name="Appeal").click()
+    await expect(page.locator("#messages")).to_contain_text("Another moderator")
+    other = await open_page(person=await watch_of_the_night("Lupin"))
+    await other.goto("/moderation/appeals/")
+    await other.get_by_role("button", name="Grant").click()
+    await expect(other.get_by_text("Nothing waits")).to_be_visible()
+    assert await sync_to_async(ladder.replay)() == 1
+    current = (await Ladder.objects.aget(pace="live")).generation
+    assert {row.rating async for row in Rating.objects.filter(generation=current)} == rated
+    await page.goto("/letters/")
+    await expect(page.get_by_role("main")).to_contain_text("This has been taken back:")
 
 
 CLOSED = """() => new Promise((done) => {
