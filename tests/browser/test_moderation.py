@@ -172,7 +172,7 @@ async def test_one_tap_on_a_seat_reports_it_with_the_moment_in_a_race_at_the_mar
     assert (await report_on(page, "Report Max")).seq == 42
 
 
-async def test_a_ranked_game_that_is_voided_gives_everybody_their_ratings_back_until_an_appeal(open_page: OpenPage) -> None:
+async def test_a_ranked_game_that_is_voided_gives_the_ratings_back_until_an_appeal(open_page: OpenPage) -> None:
     people = await cast("Irma Vep", "Max", "Fandor")
     game = await sync_to_async(finished)("fr-3-ranked", people)
     await sync_to_async(ladder.rate_finished)()
