@@ -53,6 +53,6 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
         append = steps.append_of(game_id, after, lines, now=now, started_ms=started_ms, kept_by=tail.kept_by)
         if not log.write([append]):
             transaction.on_commit(partial(doorbell.ring, game_id, after.seq))
-            news.ring_on_commit(*steps.pages_of_turns(opened, before, after))
+            news.ring_on_commit(*steps.pages_to_ring(opened, before, after))
             return True
     raise log.Behind

@@ -95,12 +95,18 @@ def awaited(state: State) -> list[int]:
     return [seat for seat in waiting if state.terms.seats[seat].kind == "human"]
 
 
-def pages_of_turns(opened: Opened, before: State | None, after: State) -> list[str]:
-    """Whose pages hear that a relaxed game waits for them since then, or not any more, as `news` calls them."""
-    if opened.pace != "relaxed" or before is None:
+def pages_to_ring(opened: Opened, before: State | None, after: State) -> list[str]:
+    """Which pages around a game are to look again, as `news` calls them.
+
+    Those of the people for whom a relaxed game waits since then, or not any more; with them, and when a game ends, the
+    page of its room.
+    """
+    if before is None:
         return []
-    people = [opened.sitters[seat].user_id for seat in set(awaited(before)) ^ set(awaited(after))]
-    return [news.of_person(person) for person in people if person is not None]
+    turned = set(awaited(before)) ^ set(awaited(after)) if opened.pace == "relaxed" else set()
+    people = [opened.sitters[seat].user_id for seat in turned]
+    room = [news.of_room(opened.room)] if opened.room and (turned or after.phase == "over") else []
+    return [*(news.of_person(person) for person in people if person is not None), *room]
 
 
 def ending_of(state: State) -> log.Ending | None:

@@ -46,7 +46,7 @@ def _write(opened: Opened, done: list[Step], before: State | None, now: int, sta
     if log.write([append]):
         return False
     doorbell.ring(opened.game_id, after.seq)
-    news.ring(*steps.pages_of_turns(opened, before, after))
+    news.ring(*steps.pages_to_ring(opened, before, after))
     if after.phase == "over" and opened.ranked:
         ladder.ask_for_rating(opened.game_id)
     return True

@@ -26,7 +26,7 @@ from games.opening import Opened
 from games.pulse import pulse
 from games.rules import State
 from games.rules.commands import Command, Ready
-from games.steps import clock_steps, first_steps, pages_of_turns, steps_of
+from games.steps import clock_steps, first_steps, pages_to_ring, steps_of
 from games.turns import Turns
 
 if TYPE_CHECKING:
@@ -387,7 +387,7 @@ class Table(Course):
         if steps:
             await self._show(steps, acknowledged)
             self.tables.doorbell.ring(self.opened.game_id, self.head)
-            self.tables.ring_at(pages_of_turns(self.opened, before, steps[-1].after))
+            self.tables.ring_at(pages_to_ring(self.opened, before, steps[-1].after))
             self._set_alarm()
         if steps and self.over and self.opened.ranked:
             self.tables.have_rated(self.opened.game_id)

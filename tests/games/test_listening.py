@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import User
-from games import intervention, pace, rooms, servers, sweep
-from games.models import Game, Room
-from games.opening import NewSeat, open_game
+from games import intervention, pace, rooms, rules, servers, steps, sweep
+from games.models import Game, Room, Seat
+from games.rules import State
+from games.rules.commands import Pass
 from games.tables import Tables
 from midnight.asgi import application
 from tests.games.written import Written
@@ -114,46 +115,63 @@ async def test_pages_of_other_sites_hear_nothing() -> None:
 
 @sync_to_async
 def trading(*people: User) -> tuple[Game, int | None]:
-    """A relaxed game in which one of these people is to trade, and whose turn it is."""
-    seats = zip(("violet", "amber"), people, strict=True)
-    game = open_game([NewSeat(character, person.pk) for character, person in seats], pace="relaxed")  # type: ignore[arg-type]
+    """A relaxed game in a room, in which one of these people is to trade, and whose turn it is."""
+    room = rooms.open_room(people[0], pace="relaxed")
+    rooms.sit(room, people[1])
+    for person in people:
+        rooms.agree(room, person)
+    game = Game.objects.select_related("room").get()
     play = Written(game)
-    while play.state.phase != "exchange":
+    while not passes_on(play.state):
         play.step()
     return game, play.opened.sitters[play.state.in_turn() or 0].user_id
+
+
+def passes_on(state: State) -> bool:
+    """Whether somebody is to trade, after whom it is the other one's turn."""
+    turn = state.in_turn()
+    if turn is None:
+        return False
+    after = steps.steps_of(state, rules.decide(state, turn, Pass(), state.at))[-1].after
+    return after.in_turn() == 1 - turn
+
+
+async def around(game: Game, *people: User) -> list[WebsocketCommunicator]:
+    """Pages that may change with a game: one of each of these people, and one of its room that somebody looks at."""
+    assert game.room is not None
+    return [*[await listening("", person) for person in people], await listening(f"/rooms/{game.room.code}")]
 
 
 async def test_whose_turn_it_is_and_whose_it_was_hear_so_at_once_when_somebody_plays() -> None:
     alice, bob = await people("Alice", "Bob")
     game, first = await trading(alice, bob)
-    ours, theirs = await listening("", alice), await listening("", bob)
+    pages = await around(game, alice, bob)
     tables = Tables()
     await tables.start()
-    page = InnerPage(0 if first == alice.pk else 1)
-    await page.join(tables, game)
+    seat = await Seat.objects.aget(game=game, user=first)
+    page = await InnerPage(seat.number).join(tables, game)
     await page.do("pass")
-    for socket in (ours, theirs):
-        assert await socket.receive_from(timeout=PATIENCE) == RUNG
-    assert [bool(await sync_to_async(pace.owed)(one.pk)) for one in (alice, bob)] == [
-        first == bob.pk,
-        first == alice.pk,
-    ]
+    for one in pages:
+        assert await one.receive_from(timeout=PATIENCE) == RUNG
+    owing = [bool(await sync_to_async(pace.owed)(one.pk)) for one in (alice, bob)]
+    assert owing == [first == bob.pk, first == alice.pk]
     await tables.stop()
-    for socket in (ours, theirs):
-        await socket.disconnect()
+    for one in pages:
+        await one.disconnect()
 
 
 async def test_they_hear_it_when_the_clock_or_staff_moves_a_game_that_no_web_process_has() -> None:
     alice, bob = await people("Alice", "Bob")
     game, first = await trading(alice, bob)
-    ours, theirs = await listening("", alice), await listening("", bob)
+    pages = await around(game, alice, bob)
     now = await sync_to_async(servers.database_now)()
     due = (await Game.objects.aget(pk=game.pk)).wake_at or 0
     await Game.objects.filter(pk=game.pk).aupdate(wake_at=now, started_ms=F("started_ms") - (due - now))
     assert await sync_to_async(sweep.wake_overdue)() == 1
-    for socket in (ours, theirs):
-        assert await socket.receive_from(timeout=PATIENCE) == RUNG
+    for one in pages:
+        assert await one.receive_from(timeout=PATIENCE) == RUNG
     assert await sync_to_async(intervention.void)(game.pk)
-    assert await (theirs if first == alice.pk else ours).receive_from(timeout=PATIENCE) == RUNG
-    for socket in (ours, theirs):
-        await socket.disconnect()
+    for one in (pages[1] if first == alice.pk else pages[0], pages[2]):
+        assert await one.receive_from(timeout=PATIENCE) == RUNG
+    for one in pages:
+        await one.disconnect()
