@@ -1,10 +1,13 @@
 """The cast of the moderation's tests: people, moderators with a second factor, and games between people."""
 
 import time
+from collections.abc import Callable
 
+import pytest
 from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
+from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import User
@@ -59,3 +62,10 @@ def decided(case: Case, by: User, verdict: Report.Verdict = Report.Verdict.UPHEL
 
 def claimed(about: User, by: User, reporter: User) -> Case:
     return cases.claim(reported(reporter, about).case, by)
+
+
+def refused(doing: Callable[[], object]) -> str | None:
+    """The code with which this is refused."""
+    with pytest.raises(ValidationError) as raised:
+        doing()
+    return raised.value.code
