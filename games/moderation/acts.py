@@ -134,9 +134,8 @@ def forgive(by: User, person: User, why: Why) -> Act:
 
 def give_role(by: User, person: User, role: Role, why: Why) -> Act:
     """Make somebody a moderator or an administrator, or neither; administrators do so, and not about themselves."""
-    roles.refuse_all_but_administrators(by)
     with transaction.atomic():
-        person = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+        person = roles.hold_for_role(by, person)
         if person.is_guest or person.deleted_at is not None or person.closed_at is not None:
             raise ValidationError(_("Only people with an account have a role."), code="no_account")
         if person.role == role:

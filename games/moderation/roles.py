@@ -47,6 +47,15 @@ def refuse_all_but_administrators(by: User) -> None:
         raise ValidationError(_("Only an administrator gives and takes roles."), code="not_administrator")
 
 
+def hold_for_role(by: User, person: User) -> User:
+    """The person as they are now, locked with whoever gives them a role: of two administrators who take each other's
+    role at once, one is too late."""
+    both = User.objects.select_for_update(no_key=True).filter(pk__in=[by.pk, person.pk]).order_by("pk")
+    held = {one.pk: one for one in both}
+    refuse_all_but_administrators(held[by.pk])
+    return held[person.pk]
+
+
 def refuse_own_kind(by: User, person: User) -> None:
     """Nobody acts on themselves, and only an administrator acts on a moderator."""
     if by.pk == person.pk:

@@ -95,9 +95,9 @@ def _hold_against_again(act: Act, by: User) -> None:
 
 
 def _former_role(act: Act, by: User) -> None:
-    roles.refuse_all_but_administrators(by)
-    if act.person.role == act.after["role"]:
-        accounts.give_role(act.person, Role(act.before["role"]), by=by.name)
+    person = roles.hold_for_role(by, act.person)
+    if person.role == act.after["role"]:
+        accounts.give_role(person, Role(act.before["role"]), by=by.name)
 
 
 def _look_again(act: Act, by: User) -> None:

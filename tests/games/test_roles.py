@@ -64,3 +64,14 @@ def test_nobody_but_an_administrator_gives_roles_and_nobody_to_themselves(juve: 
         f"/moderation/people/{juve.pk}/role/", {"role": "moderator", "reason": "other"}
     )
     assert (answer.status_code, Act.objects.count()) == (422, 1)
+
+
+def test_of_two_administrators_who_take_each_others_role_at_once_one_is_too_late() -> None:
+    nick, lupin = moderator("Nick", administrator=True), moderator("Lupin", administrator=True)
+    act = acts.give_role(nick, lupin, Role.PLAYER, WHY)
+    # Lupin asked a moment before.
+    assert lupin.is_superuser
+    assert refused(lambda: acts.give_role(lupin, nick, Role.PLAYER, WHY)) == "not_administrator"
+    nick.refresh_from_db()
+    assert nick.role == Role.ADMINISTRATOR
+    assert Act.objects.get() == act
