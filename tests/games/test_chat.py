@@ -111,6 +111,7 @@ def test_who_is_ignored_is_not_read_until_one_hears_them_again(game: Game, irma:
 
 def test_somebody_is_blocked_and_heard_again_on_their_own_page(irma: User, max_: User) -> None:
     page, address = client_of(irma), f"/people/{max_.pk}/ignore/"
+    assert 'id="blocking"' in page.get("/people/Max/").content.decode()
     assert page.post(address, {"how": "block"}).headers["Location"] == "/people/Max/"
     assert "Hear again" in page.get("/people/Max/").content.decode()
     assert Ignored.objects.get().blocked
