@@ -8,6 +8,10 @@ def uphold_what_was_acted_on(apps: Apps, editor: BaseDatabaseSchemaEditor) -> No
     apps.get_model("games", "Report").objects.filter(verdict="acted").update(verdict="upheld")
 
 
+def act_on_what_was_upheld(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
+    apps.get_model("games", "Report").objects.filter(verdict="upheld").update(verdict="acted")
+
+
 class Migration(migrations.Migration):
     dependencies = [("games", "0015_careers")]
 
@@ -26,5 +30,5 @@ class Migration(migrations.Migration):
                 verbose_name="verdict",
             ),
         ),
-        migrations.RunPython(uphold_what_was_acted_on, migrations.RunPython.noop),
+        migrations.RunPython(uphold_what_was_acted_on, act_on_what_was_upheld),
     ]
