@@ -15,6 +15,9 @@ from games.models import Game
 from midnight.asgi import application
 from tests.table.conftest import NewMatch, NewTables, eventually
 
+# A busy machine takes its time; what is waited for is there much sooner.
+PATIENCE = 60
+
 
 async def test_it_still_says_that_it_lives(
     new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
@@ -22,7 +25,7 @@ async def test_it_still_says_that_it_lives(
     monkeypatch.setattr(tables_module, "LOOK_SECONDS", 0.05)
     match, here = await new_match(), await new_tables()
     go_on = threading.Event()
-    stalled = asyncio.create_task(here.reader.run(go_on.wait, 15))
+    stalled = asyncio.create_task(here.reader.run(go_on.wait, PATIENCE))
     await asyncio.sleep(0)
     await database_sync_to_async(Game.objects.update)(wake_at=0)
 
@@ -46,24 +49,24 @@ async def test_it_still_says_that_it_lives(
     await eventually(adopted)
 
 
-@pytest.mark.slow
-async def test_what_it_takes_to_let_a_page_in_is_not_the_pages_silence(
-    new_match: NewMatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(consumers, "QUIET_SECONDS", 2.0)
+async def test_what_it_takes_to_let_a_page_in_is_not_the_pages_silence(new_match: NewMatch) -> None:
     match, here = await new_match(), await tables_module.here()
     go_on = threading.Event()
-    stalled = asyncio.create_task(here.reader.run(go_on.wait, 15))
+    stalled = asyncio.create_task(here.reader.run(go_on.wait, PATIENCE))
     await asyncio.sleep(0)
     origin = [(b"origin", settings.SITE_URL.encode())]
-    page = WebsocketCommunicator(application, f"/ws/1/games/{match.game.code}", headers=origin)
-    assert (await page.connect(timeout=10))[0]
-    await page.send_json_to({"do": "join", "page": "p1"})
-    await asyncio.sleep(2.5)
+    line = WebsocketCommunicator(application, f"/ws/1/games/{match.game.code}", headers=origin)
+    assert (await line.connect(timeout=PATIENCE))[0]
+    await line.send_json_to({"do": "join", "page": "p1"})
+    # It has asked, and waits.
+    await asyncio.sleep(0.1)
+    waited_until = asyncio.get_running_loop().time()
     go_on.set()
     await stalled
-    assert json.loads((await page.receive_output(timeout=10))["text"])["type"] == "welcome"
+    assert json.loads((await line.receive_output(timeout=PATIENCE))["text"])["type"] == "welcome"
     (table,) = here._tables.values()
-    assert [page.is_quiet() for page in table.pages] == [False]
-    await page.disconnect()
+    (page,) = table.pages
+    assert isinstance(page, consumers.TableConsumer)
+    assert page._alive >= waited_until
+    await line.disconnect()
     await tables_module.stop_here()
