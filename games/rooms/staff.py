@@ -48,15 +48,16 @@ def seating(room: Room) -> list[dict[str, Any]]:
 
 
 def reopen(room: Room, seats: Sequence[Mapping[str, Any]]) -> bool:
-    """Open a closed room again for those of its people who sit at no other live table and may come; False where it is
-    open, or nobody of them is left."""
+    """Open a closed room again for those of its people who may come, and who neither sit at another live table nor wait
+    for a match by now; False where it is open, or nobody of them is left."""
     ids = [seat["user"] for seat in seats if seat["user"] is not None]
     with transaction.atomic():
         people = User.objects.select_for_update(no_key=True).filter(pk__in=ids, closed_at=None, deleted_at=None)
         come = {one.pk for one in people.order_by("pk") if not one.is_suspended}
         room = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
         if room.pace == Game.Pace.LIVE:
-            come -= set(RoomSeat.objects.filter(user__in=come, live=True).values_list("user", flat=True))
+            for elsewhere in (RoomSeat.objects.filter(live=True), Waiting.objects.all()):
+                come -= {*elsewhere.filter(user__in=come).values_list("user", flat=True)}
         if room.closed is None or not come:
             return False
         again = [seat for seat in seats if seat["user"] is None or seat["user"] in come]

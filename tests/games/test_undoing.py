@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from games import rooms, sweep
+from games import quick, rooms, sweep
 from games.models import FINAL, Act, Letter, Reason, Report, What
 from games.moderation import acts, cases, undoing
 from games.moderation.acts import Why
@@ -112,6 +112,19 @@ def test_a_closed_room_is_opened_again_for_who_sits_nowhere_else(juve: User, max
     assert (room.closed, room.owner) == (None, irma)
     assert [seat.user for seat in room.seats.order_by("number")] == [irma, None]
     assert {letter.person for letter in Letter.objects.filter(kind="undone")} == {max_, irma}
+
+
+def test_whoever_waits_for_a_match_by_then_is_not_led_back_to_a_room_that_is_opened_again(
+    juve: User, max_: User
+) -> None:
+    room, irma = rooms.open_room(max_, size=3), somebody("Irma Vep")
+    rooms.sit(room, irma)
+    act = acts.close_room(juve, room, WHY)
+    for person in (max_, somebody("Fandor")):
+        quick.enter(person, 2)
+    undoing.undo(act, juve)
+    assert [seat.user for seat in room.seats.all()] == [irma]
+    assert quick.match(2, timezone.now()) == 1
 
 
 def test_a_closed_room_stays_closed_when_everybody_is_elsewhere(juve: User, max_: User) -> None:
