@@ -364,9 +364,12 @@ async def test_what_one_is_choosing_survives_the_others_moves(open_page: OpenPag
     # One's own leather bag, which nobody else can take.
     await page.locator(".market.bag label").click()
     await expect(page.locator(".purse .pays")).to_have_count(1)
+    undo = page.get_by_role("button", name="Take it back")
+    await undo.focus()
     chosen.set()
     await expect(page.locator(".shown")).not_to_have_attribute("data-seq", str(seq))
     await expect(page.locator(".market.bag input")).to_be_checked()
+    await expect(undo).to_be_focused()
     await expect(page.locator(".purse .pays")).to_have_count(1)
 
 

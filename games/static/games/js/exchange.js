@@ -3,8 +3,12 @@
 const place = document.getElementById("exchange");
 const shownSeq = () => Number(place.firstElementChild?.dataset.seq ?? 0);
 
-const nameOf = (element) =>
-  element?.id ? `#${CSS.escape(element.id)}` : element?.name ? `[name="${element.name}"][value="${CSS.escape(element.value)}"]` : null;
+/** What finds the same part again in another fragment: everything there that takes the focus has one of these. */
+function nameOf(element) {
+  if (element?.id) return `#${CSS.escape(element.id)}`;
+  if (element?.name) return `[name="${element.name}"][value="${CSS.escape(element.value)}"]`;
+  return element?.href ? `[href="${CSS.escape(element.getAttribute("href"))}"]` : null;
+}
 
 /** The tiles that pay for what is chosen stand out. */
 function showPrice() {

@@ -35,8 +35,9 @@ export class Line {
     addEventListener("pageshow", ({ persisted }) => persisted && this.open());
   }
 
+  /** Cut, and nobody is about to mend it. */
   get #isDown() {
-    return this.#state === "cut";
+    return this.#state === "cut" && this.#socket.readyState !== WebSocket.CONNECTING;
   }
 
   /** The game's clock, as well as this page knows it. */
