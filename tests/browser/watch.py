@@ -99,6 +99,8 @@ async def shot(page: Page, name: str) -> list[Path]:
     ]:
         await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         await page.set_viewport_size({"width": width, "height": height})
+        # From its head, or what keeps in sight lies in the midst of the picture.
+        await page.evaluate("scrollTo(0, 0)")
         path = SCREENSHOTS / f"{name}-{kind}.png"
         await page.screenshot(path=path, full_page=True, animations="disabled")
         pictures.append(path)
