@@ -45,6 +45,12 @@ def in_time(so_often: Callable[[int, int], int]) -> Callable[[float], float]:
     return lambda promised: promised * so_often(5, 1)
 
 
+@pytest.fixture(scope="session")
+def in_work(so_often: Callable[[int, int], int]) -> Callable[[float], float]:
+    """The processor's time that we promise; in the suite, which runs on whatever processor there is, twice as much."""
+    return lambda promised: promised * so_often(2, 1)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite."""
     if ON_POSTGRES:

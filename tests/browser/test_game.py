@@ -261,7 +261,8 @@ async def test_the_others_see_who_leaves_for_good_as_it_happens_and_play_on(
     moment: Callable[[State], bool], open_page: OpenPage
 ) -> None:
     irma, max_ = await somebody(), await somebody("Max")
-    game = await staged.staged([irma, max_], moment, bots=1)
+    # Nobody else does anything that is called out.
+    game = await staged.staged([irma, max_, await somebody("Fandor")], moment, bots=0)
     hers, his = await open_page(person=irma), await open_page(person=max_)
     for page in (hers, his):
         await page.goto(f"/games/{game.code}/")

@@ -317,21 +317,23 @@ async def test_a_running_game_says_that_it_is_not_over_yet(open_page: OpenPage, 
 # How fast -------------------------------------------------------------------------------------------------------------
 
 
-# By the processor's time, which is the same on a busy machine: no figure needs any slack.
+# By the processor's time, which other work on the machine hardly changes; but some processors are slower than others.
 
 
-async def test_a_replay_is_there_at_once(page: Page) -> None:
+async def test_a_replay_is_there_at_once(page: Page, in_work: Callable[[float], float]) -> None:
     await page.goto("/replay/")
     await page.get_by_label("A record as a file").set_input_files(RECORDS / f"{LONGEST}.jsonl")
     clock = await cpu_clock(page)
     before = await clock()
     await page.get_by_role("button", name="Judge it").click()
     await page.wait_for_function("() => performance.getEntriesByName('drawn').length")
-    assert await clock() - before < 200
+    assert await clock() - before < in_work(200)
 
 
 @pytest.mark.parametrize(("each", "how"), [(1, "event by event"), (8, "from end to end in two seconds")])
-async def test_the_bar_is_dragged_at_sixty_frames_a_second(each: int, how: str, page: Page) -> None:
+async def test_the_bar_is_dragged_at_sixty_frames_a_second(
+    each: int, how: str, page: Page, in_work: Callable[[float], float]
+) -> None:
     await bring(page, LONGEST)
     clock = await cpu_clock(page)
     await page.evaluate(SCRUB, [60, each])  # warm
@@ -339,7 +341,7 @@ async def test_the_bar_is_dragged_at_sixty_frames_a_second(each: int, how: str, 
     frames = sorted(await page.evaluate(SCRUB, [200, each]))
     spent = (await clock() - before) / len(frames)
     told = f"{how}: {spent:.1f} ms of processor time a frame, from drag to frame {frames[len(frames) // 2]:.1f} ms"
-    assert spent < 1_000 / 60, told
+    assert spent < in_work(1_000 / 60), told
 
 
 # A record that somebody brings ----------------------------------------------------------------------------------------

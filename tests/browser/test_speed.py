@@ -89,7 +89,7 @@ async def test_a_tap_is_answered_within_50_ms_and_seen_elsewhere_within_150(
 
 
 async def test_a_search_shows_sixty_frames_a_second_on_a_machine_four_times_slower(
-    open_page: OpenPage, so_often: Callable[[int, int], int]
+    open_page: OpenPage, so_often: Callable[[int, int], int], in_work: Callable[[float], float]
 ) -> None:
     page, _ = await two_at_a_search(open_page, bots=2)
     browser = await page.context.new_cdp_session(page)
@@ -98,7 +98,7 @@ async def test_a_search_shows_sixty_frames_a_second_on_a_machine_four_times_slow
     seen, tasks = await traced(page, lambda: page.evaluate(WATCHED, 6))
     assert seen["moved"] > 20, "nobody moved"
     # By the processor's time: what a frame asks for fits into it, and no task is a long one.
-    assert sum(tasks) / len(seen["frames"]) < FRAME_MS
-    assert max(tasks) < LONG_TASK_MS
+    assert sum(tasks) / len(seen["frames"]) < in_work(FRAME_MS)
+    assert max(tasks) < in_work(LONG_TASK_MS)
     # How far apart they come hangs on whatever else runs here, unless the machine is left alone for it.
     assert p95(seen["frames"]) < so_often(1_000, int(FRAME_MS * 1.5))
