@@ -66,7 +66,7 @@ def test_nothing_is_left_of_it(number: signal.Signals, tmp_path: Path) -> None:
         children = site.children().values()
         code = site.end(number)
         assert code == (-signal.SIGKILL if number == signal.SIGKILL else 0)
-        gone, left = psutil.wait_procs(list(children), timeout=3)
+        gone, left = psutil.wait_procs(list(children), timeout=30)
         assert not left
         assert len(gone) == 4
     with running(folder=tmp_path, port=site.port) as again:
@@ -78,7 +78,7 @@ def test_a_signal_while_it_starts_stops_it_too(tmp_path: Path) -> None:
     eventually(lambda: "Starting" in site.said())
     children = site.children().values()
     assert site.end(signal.SIGINT) == 0
-    assert not psutil.wait_procs(list(children), timeout=3)[1]
+    assert not psutil.wait_procs(list(children), timeout=30)[1]
     assert "Traceback" not in site.said()
 
 
@@ -90,7 +90,7 @@ def test_the_death_of_a_child_is_said_and_ends_it_all(name: str) -> None:
         assert site.process.wait(20) == 1
         said = {"valkey": "Valkey", "web": "The web process", "worker": "The worker", "beat": "Beat"}[name]
         assert f"{said} was killed by SIGKILL." in site.said()
-        assert not psutil.wait_procs(list(children.values()), timeout=3)[1]
+        assert not psutil.wait_procs(list(children.values()), timeout=30)[1]
 
 
 def test_a_second_one_on_the_same_data_is_told_who_runs_already(tmp_path: Path) -> None:

@@ -186,6 +186,11 @@ async def test_of_two_pages_that_take_one_seat_in_one_moment_in_two_processes_on
     for turn in range(5):
         pages = [InnerPage(0, f"a{turn}"), InnerPage(0, f"b{turn}")]
         await asyncio.gather(pages[0].join(one, match.game), pages[1].join(other, match.game))
+
+        async def is_moved(pages: list[InnerPage] = pages) -> bool:
+            return any(page.closed is not None for page in pages)
+
+        await eventually(is_moved)
         await asyncio.sleep(0.1)
         assert sorted(str(page.closed) for page in pages) == sorted(["None", str(CloseCode.MOVED)])
 
