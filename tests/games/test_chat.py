@@ -7,7 +7,6 @@ import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.test import Client
@@ -22,6 +21,7 @@ from games.moderation.acts import Why
 from games.moderation.reports import Moment
 from midnight.asgi import application
 from tests.games.night_watch import client_of, game_of, moderator, somebody
+from tests.sockets import Socket
 
 pytestmark = pytest.mark.django_db
 
@@ -201,11 +201,11 @@ async def layer(transactional_db: None) -> AsyncIterator[None]:
     await get_channel_layer().flush()  # type: ignore[union-attr]
 
 
-async def listening(person: User, channel: str) -> WebsocketCommunicator:
+async def listening(person: User, channel: str) -> Socket:
     client = await sync_to_async(client_of)(person)
     cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
     headers = [(b"cookie", cookie.encode()), (b"origin", settings.SITE_URL.encode())]
-    socket = WebsocketCommunicator(application, f"/ws/1/talk/{channel}", headers=headers)
+    socket = Socket(application, f"/ws/1/talk/{channel}", headers=headers)
     assert (await socket.connect())[0]
     return socket
 
@@ -217,7 +217,7 @@ async def test_a_page_hears_the_bell_of_its_own_side_and_no_word_of_it(layer: No
     player, outside = await listening(max_, channel), await listening(watcher, channel)
     place = await sync_to_async(at)(game, irma)
     await sync_to_async(chat.say)(irma, place, words="Hey")
-    assert await player.receive_from(timeout=5) == '{"type":"rung"}'
+    assert await player.receive_from() == '{"type":"rung"}'
     assert await outside.receive_nothing(timeout=0.3)
     for socket in (player, outside):
         await socket.disconnect()
@@ -228,14 +228,14 @@ async def test_the_bell_falls_silent_with_the_session(layer: None) -> None:
     game = await sync_to_async(game_of)(irma, max_)
     socket = await listening(max_, chat.channel_of(game))
     await sync_to_async(moderation.suspend)(max_, timezone.now() + timedelta(days=1), by="Juve")
-    closed = await socket.receive_output(timeout=5)
+    closed = await socket.receive_output()
     assert (closed["type"], closed["code"]) == ("websocket.close", 4401)
 
 
 async def test_a_channel_that_is_none_is_closed_and_a_word_from_a_page_too(layer: None) -> None:
     irma, max_ = [await sync_to_async(somebody)(name) for name in ("Irma Vep", "Max")]
     game = await sync_to_async(game_of)(irma, max_)
-    assert (await (await listening(irma, "g-nowhere")).receive_output(timeout=5))["code"] == 4404
+    assert (await (await listening(irma, "g-nowhere")).receive_output())["code"] == 4404
     socket = await listening(irma, chat.channel_of(game))
     await socket.send_to("hello")
-    assert (await socket.receive_output(timeout=5))["code"] == 4400
+    assert (await socket.receive_output())["code"] == 4400

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.db.models import F
 from django.test import Client
@@ -21,11 +20,10 @@ from games.rules.commands import Pass
 from games.tables import Tables
 from midnight.asgi import application
 from tests.games.written import Written
+from tests.sockets import Socket
 from tests.table.inside import InnerPage
 
 RUNG = '{"type":"rung"}'
-# A busy machine takes its time; what comes is there much sooner.
-PATIENCE = 30
 
 
 @pytest_asyncio.fixture(autouse=True)
@@ -46,11 +44,11 @@ def cookie_of(person: User) -> str:
     return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
 
 
-async def listening(where: str, person: User | None = None, origin: str = "") -> WebsocketCommunicator:
+async def listening(where: str, person: User | None = None, origin: str = "") -> Socket:
     headers = [(b"origin", (origin or settings.SITE_URL).encode())]
     if person is not None:
         headers.append((b"cookie", (await cookie_of(person)).encode()))
-    socket = WebsocketCommunicator(application, f"/ws/1/news{where}", headers=headers)
+    socket = Socket(application, f"/ws/1/news{where}", headers=headers)
     assert (await socket.connect())[0]
     return socket
 
@@ -66,7 +64,7 @@ async def test_the_lobby_hears_of_public_rooms_and_of_no_others() -> None:
     await opened(alice, public=False)
     assert await lobby.receive_nothing(timeout=0.3)
     await opened(bob)
-    assert await lobby.receive_from(timeout=PATIENCE) == RUNG
+    assert await lobby.receive_from() == RUNG
     await lobby.disconnect()
 
 
@@ -79,8 +77,8 @@ async def test_a_room_hears_of_itself_and_a_person_of_an_invitation() -> None:
         await listening("", bob),
     )
     await sync_to_async(rooms.invite)(room, alice, "Bob")
-    assert await here.receive_from(timeout=PATIENCE) == RUNG
-    assert await own.receive_from(timeout=PATIENCE) == RUNG
+    assert await here.receive_from() == RUNG
+    assert await own.receive_from() == RUNG
     assert await there.receive_nothing(timeout=0.3)
     for socket in (here, there, own):
         await socket.disconnect()
@@ -93,23 +91,23 @@ async def test_a_beat_says_that_a_page_is_open_and_any_other_word_ends_it() -> N
     assert await socket.receive_nothing(timeout=0.3)
     assert await sync_to_async(pace.has_page_open)(alice.pk)
     await socket.send_to(text_data="hello")
-    assert (await socket.receive_output(timeout=PATIENCE))["code"] == 4400
+    assert (await socket.receive_output())["code"] == 4400
 
 
 async def test_the_bell_falls_silent_with_the_session() -> None:
     (alice,) = await people("Alice")
     socket = await listening("", alice)
     await sync_to_async(moderation.suspend)(alice, timezone.now() + timedelta(days=1), by="Juve")
-    closed = await socket.receive_output(timeout=PATIENCE)
+    closed = await socket.receive_output()
     assert (closed["type"], closed["code"]) == ("websocket.close", 4401)
 
 
 async def test_a_visitor_has_no_news_of_their_own() -> None:
-    assert (await (await listening("")).receive_output(timeout=PATIENCE))["code"] == 4404
+    assert (await (await listening("")).receive_output())["code"] == 4404
 
 
 async def test_pages_of_other_sites_hear_nothing() -> None:
-    socket = WebsocketCommunicator(application, "/ws/1/news/lobby", headers=[(b"origin", b"https://elsewhere.example")])
+    socket = Socket(application, "/ws/1/news/lobby", headers=[(b"origin", b"https://elsewhere.example")])
     assert not (await socket.connect())[0]
 
 
@@ -136,7 +134,7 @@ def passes_on(state: State) -> bool:
     return after.in_turn() == 1 - turn
 
 
-async def around(game: Game, *people: User) -> list[WebsocketCommunicator]:
+async def around(game: Game, *people: User) -> list[Socket]:
     """Pages that may change with a game: one of each of these people, and one of its room that somebody looks at."""
     assert game.room is not None
     return [*[await listening("", person) for person in people], await listening(f"/rooms/{game.room.code}")]
@@ -152,7 +150,7 @@ async def test_whose_turn_it_is_and_whose_it_was_hear_so_at_once_when_somebody_p
     page = await InnerPage(seat.number).join(tables, game)
     await page.do("pass")
     for one in pages:
-        assert await one.receive_from(timeout=PATIENCE) == RUNG
+        assert await one.receive_from() == RUNG
     owing = [bool(await sync_to_async(pace.owed)(one.pk)) for one in (alice, bob)]
     assert owing == [first == bob.pk, first == alice.pk]
     await tables.stop()
@@ -169,9 +167,9 @@ async def test_they_hear_it_when_the_clock_or_staff_moves_a_game_that_no_web_pro
     await Game.objects.filter(pk=game.pk).aupdate(wake_at=now, started_ms=F("started_ms") - (due - now))
     assert await sync_to_async(sweep.wake_overdue)() == 1
     for one in pages:
-        assert await one.receive_from(timeout=PATIENCE) == RUNG
+        assert await one.receive_from() == RUNG
     assert await sync_to_async(intervention.void)(game.pk)
     for one in (pages[1] if first == alice.pk else pages[0], pages[2]):
-        assert await one.receive_from(timeout=PATIENCE) == RUNG
+        assert await one.receive_from() == RUNG
     for one in pages:
         await one.disconnect()

@@ -11,7 +11,6 @@ import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib import admin
 from django.core.cache import cache
@@ -24,6 +23,7 @@ from games.rules import commands
 from midnight.asgi import application
 from tests.games.everybody import ROLES, Door, House, address, doors, house, letter_of, said
 from tests.games.matrix import ACTIONS, ANSWERS, IN_THE_LOOP, SOCKETS, WORDS
+from tests.sockets import PATIENCE, Socket
 
 DOORS = doors()
 # Pages of a table live in the event loop and read the database from other threads.
@@ -91,14 +91,14 @@ async def test_a_tables_page_answers_everybody_as_the_matrix_says(door: Door, he
 # Sockets --------------------------------------------------------------------------------------------------------------
 
 
-async def socket_of(here: House, role: str, where: str) -> WebsocketCommunicator:
+async def socket_of(here: House, role: str, where: str) -> Socket:
     client = await sync_to_async(here.client)(role)
     key = client.cookies.get(settings.SESSION_COOKIE_NAME)
     headers = [(b"origin", settings.SITE_URL.encode())]
     if key is not None:
         headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={key.value}".encode()))
-    socket = WebsocketCommunicator(application, where, headers=headers)
-    assert (await socket.connect(timeout=10))[0]
+    socket = Socket(application, where, headers=headers)
+    assert (await socket.connect())[0]
     return socket
 
 
@@ -118,8 +118,10 @@ async def test_a_socket_lets_in_whom_the_matrix_says(role: str, here: House) -> 
         if "games/" in route:
             await socket.send_to(json.dumps({"do": "join", "page": "p1"}))
             assert (await heard(socket))["type"] == "welcome"
-        found = "in" if await socket.receive_nothing(timeout=0.2) or "games/" in route else "out"
-        assert found == answers.split()[ROLES.index(role)], route
+        answer = answers.split()[ROLES.index(role)]
+        # Whoever is to be out is waited for.
+        quiet = await socket.receive_nothing(timeout=0.2 if answer == "in" else PATIENCE)
+        assert ("in" if quiet or "games/" in route else "out") == answer, route
         await socket.disconnect()
 
 
@@ -134,12 +136,12 @@ async def test_a_word_is_heard_from_whom_the_matrix_says(role: str, here: House)
     await socket.disconnect()
 
 
-async def heard(socket: WebsocketCommunicator) -> dict[str, Any]:
-    message: dict[str, Any] = json.loads((await socket.receive_output(timeout=10))["text"])
+async def heard(socket: Socket) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads((await socket.receive_output())["text"])
     return message
 
 
-async def answer_to(socket: WebsocketCommunicator, word: str) -> str:
+async def answer_to(socket: Socket, word: str) -> str:
     """What the table says to that word: done, or the code of its refusal."""
     while True:
         message = await heard(socket)

@@ -1,10 +1,10 @@
 """Sockets open for our own pages only."""
 
 import pytest
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 
 from midnight.asgi import application
+from tests.sockets import Socket
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 NO_GAME = "/ws/1/games/no-such-game"
@@ -12,7 +12,7 @@ NO_GAME = "/ws/1/games/no-such-game"
 
 async def is_let_in(*headers: tuple[bytes, bytes]) -> bool:
     """Whoever passes the door is told that there is no such game; whoever does not is sent away before."""
-    page = WebsocketCommunicator(application, NO_GAME, headers=list(headers))
+    page = Socket(application, NO_GAME, headers=list(headers))
     connected, _ = await page.connect()
     await page.disconnect()
     return connected

@@ -6,17 +6,14 @@ import threading
 
 import pytest
 from channels.db import database_sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 
 from games import consumers
 from games import tables as tables_module
 from games.models import Game
 from midnight.asgi import application
+from tests.sockets import PATIENCE, Socket
 from tests.table.conftest import NewMatch, NewTables, eventually
-
-# A busy machine takes its time; what is waited for is there much sooner.
-PATIENCE = 60
 
 
 async def test_it_still_says_that_it_lives(
@@ -55,15 +52,15 @@ async def test_what_it_takes_to_let_a_page_in_is_not_the_pages_silence(new_match
     stalled = asyncio.create_task(here.reader.run(go_on.wait, PATIENCE))
     await asyncio.sleep(0)
     origin = [(b"origin", settings.SITE_URL.encode())]
-    line = WebsocketCommunicator(application, f"/ws/1/games/{match.game.code}", headers=origin)
-    assert (await line.connect(timeout=PATIENCE))[0]
+    line = Socket(application, f"/ws/1/games/{match.game.code}", headers=origin)
+    assert (await line.connect())[0]
     await line.send_json_to({"do": "join", "page": "p1"})
     # It has asked, and waits.
     await asyncio.sleep(0.1)
     waited_until = asyncio.get_running_loop().time()
     go_on.set()
     await stalled
-    assert json.loads((await line.receive_output(timeout=PATIENCE))["text"])["type"] == "welcome"
+    assert json.loads((await line.receive_output())["text"])["type"] == "welcome"
     (table,) = here._tables.values()
     (page,) = table.pages
     assert isinstance(page, consumers.TableConsumer)
