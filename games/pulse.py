@@ -31,7 +31,8 @@ class Pulse:
         before = time.perf_counter() - WINDOW_SECONDS
         while self._took and self._took[0][0] < before:
             self._took.popleft()
-        times = sorted(took for _, took in self._took)
+        # A copy, made in one go: the event loop goes on counting while another thread reads.
+        times = sorted(took for _, took in self._took.copy())
         return round(times[max(0, -(-len(times) * 99 // 100) - 1)] * 1000, 1) if times else None
 
     def read(self, people: int) -> dict[str, float | int | None]:
