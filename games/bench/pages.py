@@ -207,11 +207,13 @@ def run(options: Mapping[str, object]) -> dict[str, float]:
     figures: dict[str, float] = {}
     # A line in the log for each of a thousand visits helps nobody.
     logging.disable(logging.INFO)
-    with transaction.atomic():
-        for name, visits in {**_visits(sample), **_own_visits(sample)}.items():
-            figures |= _figures(name, _measure(visits), explain=bool(options["plans"]))
-        transaction.set_rollback(True)
-    logging.disable(logging.NOTSET)
+    try:
+        with transaction.atomic():
+            for name, visits in {**_visits(sample), **_own_visits(sample)}.items():
+                figures |= _figures(name, _measure(visits), explain=bool(options["plans"]))
+            transaction.set_rollback(True)
+    finally:
+        logging.disable(logging.NOTSET)
     return figures
 
 
