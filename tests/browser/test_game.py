@@ -304,7 +304,7 @@ async def test_the_score_sheet_counts_up_line_by_line_and_at_once_for_who_wants_
     counted = await page.locator("table.sheet").inner_text()
     await page.emulate_media(reduced_motion="reduce")
     await page.reload()
-    assert await page.locator("table.sheet").inner_text() == counted
+    await expect(page.locator("table.sheet")).to_have_text(counted, use_inner_text=True)
 
 
 async def test_a_search_by_keyboard_alone(open_page: OpenPage) -> None:

@@ -165,7 +165,10 @@ async def test_one_tap_on_a_seat_reports_it_with_the_moment_in_a_race_at_the_mar
         await page.get_by_role("link", name=opener).first.wait_for()
         await game.arefresh_from_db()
         report = await report_on(page, opener)
-        assert (report.game, report.seq) == (game, game.head), moment.__name__
+        # The bots may have gone on meanwhile.
+        then = await Game.objects.aget(pk=game.pk)
+        assert report.game == game
+        assert game.head <= (report.seq or 0) <= then.head, moment.__name__
         await game.reports.all().adelete()
     await page.goto(f"/games/{game.code}/replay/#e=42")
     await looked_at(page, "report-replay")
