@@ -1,6 +1,7 @@
 """The lobby: what it lists, in which order, and that five hundred rooms cost no more than five."""
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import psutil
@@ -63,7 +64,7 @@ def queries_of(client: Client, address: str = "/play/") -> int:
 
 @pytest.mark.both_databases
 def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made_in_a_tenth_of_a_second(
-    client: Client,
+    client: Client, in_work: Callable[[float], float]
 ) -> None:
     client.force_login(User.objects.create_user("Alice"))
     client.get("/play/")
@@ -75,7 +76,7 @@ def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made
     before = processor_seconds()
     for _ in range(LOOKS):
         client.get("/play/")
-    assert (processor_seconds() - before) / LOOKS < MOST_SECONDS
+    assert (processor_seconds() - before) / LOOKS < in_work(MOST_SECONDS)
 
 
 def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_listed() -> None:

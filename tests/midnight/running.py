@@ -43,7 +43,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def eventually(condition: Callable[[], Any], within: float = 15) -> Any:
+def eventually(condition: Callable[[], Any], within: float = 30) -> Any:
     """What the condition answers as soon as that is true; an AssertionError if it takes too long."""
     end = time.monotonic() + within
     while not (answer := condition()):

@@ -87,7 +87,7 @@ def test_the_death_of_a_child_is_said_and_ends_it_all(name: str) -> None:
     with running() as site:
         children = site.children()
         children[name].kill()
-        assert site.process.wait(20) == 1
+        assert site.process.wait(60) == 1
         said = {"valkey": "Valkey", "web": "The web process", "worker": "The worker", "beat": "Beat"}[name]
         assert f"{said} was killed by SIGKILL." in site.said()
         assert not psutil.wait_procs(list(children.values()), timeout=30)[1]

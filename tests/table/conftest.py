@@ -158,7 +158,7 @@ class Match:
 
         return await database_sync_to_async(look)()
 
-    async def all_see_the_log(self, pages: Sequence[Picture], seconds: float = 15) -> None:
+    async def all_see_the_log(self, pages: Sequence[Picture], seconds: float = 30) -> None:
         """Within so long every page shows what a reload would show."""
         end = asyncio.get_running_loop().time() + seconds
         while True:
@@ -259,7 +259,7 @@ async def same_as_reload(page: Page) -> None:
     assert shown == as_shown(fresh)
 
 
-async def eventually(holds: Callable[[], Awaitable[bool]], seconds: float = 15) -> None:
+async def eventually(holds: Callable[[], Awaitable[bool]], seconds: float = 30) -> None:
     """Wait for what is true outside of any page; look ten times a second."""
     for _ in range(int(seconds * 10)):
         if await holds():

@@ -65,7 +65,7 @@ class InnerPage(Picture):
         assert self.seat is not None
         self._table.give_nonce(self, self.seat, nonce)
 
-    async def until(self, holds: Callable[["InnerPage"], bool], seconds: float = 15) -> None:
+    async def until(self, holds: Callable[["InnerPage"], bool], seconds: float = 30) -> None:
         """Wait for what the page shows."""
         async with asyncio.timeout(seconds):
             while not holds(self):

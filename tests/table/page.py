@@ -143,7 +143,7 @@ class Page(Picture):
             raise ConnectionError("closed") from closed
         return await asyncio.wait_for(answer, 30)
 
-    async def until(self, holds: Callable[["Page"], bool], seconds: float = 15) -> None:
+    async def until(self, holds: Callable[["Page"], bool], seconds: float = 30) -> None:
         """Wait for what the page shows."""
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(lambda: holds(self))
