@@ -1,15 +1,19 @@
-"""What surrounds every request and socket: an id, a line in the log and a measurement."""
+"""What surrounds every request and socket: an id, a line in the log and a measurement, and who asks for what cannot be."""
 
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
+from django.db import DataError
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
+from django.views.defaults import bad_request
 from prometheus_client import Counter, Histogram, disable_created_metrics
 
 from midnight.logs import belonging_to, new_id
@@ -77,6 +81,21 @@ def around_requests(get_response: Any) -> Answer | AsyncAnswer:
             return finish(request, get_response(request), name, began)
 
     return in_the_loop if iscoroutinefunction(get_response) else in_a_thread
+
+
+class NulMiddleware(MiddlewareMixin):
+    """PostgreSQL holds no text with a NUL in it, and nobody types one: what fails for that is no fault of ours."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        if isinstance(exception, DataError) and any("\0" in text for text in _said(request)):
+            return bad_request(request, exception)
+        return None
+
+
+def _said(request: HttpRequest) -> Iterator[str]:
+    yield request.path
+    for _, texts in chain(request.GET.lists(), request.POST.lists()):
+        yield from map(str, texts)
 
 
 def around_sockets(application: Any) -> Any:

@@ -259,6 +259,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.PersonMiddleware",
+    "midnight.middleware.NulMiddleware",
 ]
 ROOT_URLCONF = "midnight.urls"
 ASGI_APPLICATION = "midnight.asgi.application"
