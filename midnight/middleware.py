@@ -1,4 +1,4 @@
-"""What surrounds every request and socket: an id, a line in the log and a measurement, and who asks for what cannot be."""
+"""What surrounds every request and socket: an id, a line in the log, a measurement, and a refusal of what cannot be."""
 
 import logging
 import re
