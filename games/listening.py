@@ -26,8 +26,6 @@ class RungConsumer(AsyncWebsocketConsumer):
         raise NotImplementedError
 
     async def connect(self) -> None:
-        # Accepted before it is closed: a browser never learns the code of a socket that was refused.
-        await self.accept()
         scope: dict[str, Any] = dict(self.scope)
         user = scope["user"]
         self.user_id = user.pk
@@ -35,12 +33,15 @@ class RungConsumer(AsyncWebsocketConsumer):
         self.session_epoch = getattr(user, "session_epoch", 0)
         self.heard: list[str] = []
         groups = await self.rings()
-        if not groups:
-            await self.close(CloseCode.NO_GAME)
-            return
         for group in groups:
             await self.channel_layer.group_add(group, self.channel_name)
             self.heard.append(group)
+        # It listens before it is open: a page looks as soon as it is, and what is rung from then on comes after it.
+        # And it is accepted before it is closed: a browser never learns the code of a socket that was refused.
+        await self.accept()
+        if not groups:
+            await self.close(CloseCode.NO_GAME)
+            return
         RungConsumer.open.add(self)
         if RungConsumer.watch is None or RungConsumer.watch.done():
             RungConsumer.watch = asyncio.create_task(_see_who_is_out())
