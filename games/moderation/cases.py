@@ -136,7 +136,7 @@ def evidence(case: Case) -> dict[str, Any]:
     return {
         "reports": [(report, _moment(report)) for report in reports],
         "earlier": Case.objects.filter(about=person).exclude(pk=case.pk).order_by("-opened")[:20],
-        "acts": Act.objects.filter(person=person).select_related("by", "undone_by").order_by("-at")[:30],
+        "acts": Act.objects.filter(person=person).select_related("by", "undone_by", "undoes").order_by("-at")[:30],
         "games": Seat.objects.filter(user=person).count(),
         "founded": Report.objects.filter(reporter=person, verdict=Report.Verdict.UPHELD).count(),
         "false": Report.objects.filter(reporter=person, verdict=Report.Verdict.ABUSIVE).count(),

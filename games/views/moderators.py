@@ -191,7 +191,7 @@ def _person_page(
         "form": form or ActForm(),
         "role_form": role_form or RoleForm(initial={"role": found.role, "reason": Reason.OTHER}),
         "gives_roles": roles.is_administrator(me) and me.pk != found.pk and not found.is_guest,
-        "acts": Act.objects.filter(person=found).select_related("by", "undone_by").order_by("-at")[:PAGE],
+        "acts": _latest(Act.objects.filter(person=found)),
         "cases": Case.objects.filter(about=found).order_by("-opened")[:PAGE],
         "games": Game.objects.filter(seats__user=found).order_by("-pk")[:20],
         "shared": cases.shared_addresses(found),
@@ -262,7 +262,7 @@ def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
 
     if _done(request, form, people, do):
         return redirect("games:game" if form.cleaned_data["what"] == What.WATCH else "games:moderated_game", code)
-    history = Act.objects.filter(game=found).select_related("by", "person", "undone_by").order_by("-at")[:PAGE]
+    history = _latest(Act.objects.filter(game=found))
     context = {"game": found, "people": people, "form": form, "acts": history}
     return render(request, "games/moderation/game.html", context, status=422 if form.is_bound else 200)
 
@@ -286,9 +286,14 @@ def room(request: HttpRequest, me: User, code: str) -> HttpResponse:
         "people": people,
         "form": form,
         "games": Game.objects.filter(room=found).order_by("-pk")[:20],
-        "acts": Act.objects.filter(room=code).select_related("by", "person", "undone_by").order_by("-at")[:PAGE],
+        "acts": _latest(Act.objects.filter(room=code)),
     }
     return render(request, "games/moderation/room.html", context, status=422 if form.is_bound else 200)
+
+
+def _latest(rows: QuerySet[Act]) -> QuerySet[Act]:
+    """What a page lists of the log of acts."""
+    return rows.select_related("by", "person", "undone_by", "undoes").order_by("-at")[:PAGE]
 
 
 def _done(

@@ -5,6 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -172,3 +174,19 @@ def test_a_removal_from_a_game_is_held_against_nobody_once_it_is_undone(juve: Us
     assert answer.headers["Location"] == address
     assert game.seats.get(user=max_).forgiven
     assert Letter.objects.filter(person=max_, kind="undone", words="He was ill.").exists()
+
+
+def test_what_was_done_and_undone_is_listed_with_as_many_questions_however_much_it_is(juve: User, max_: User) -> None:
+    page, address = client_of(juve), f"/moderation/people/{max_.pk}/"
+
+    def questions() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert page.get(address).status_code == 200
+        return len(asked)
+
+    undoing.undo(acts.warn(juve, max_, WHY), juve)
+    questions()
+    few = questions()
+    for _ in range(4):
+        undoing.undo(acts.warn(juve, max_, WHY), juve)
+    assert questions() == few
