@@ -1,13 +1,23 @@
 """Sockets open for our own pages only."""
 
+from collections.abc import AsyncIterator
+
 import pytest
+import pytest_asyncio
 from django.conf import settings
 
+from games import tables
 from midnight.asgi import application
 from tests.sockets import Socket
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 NO_GAME = "/ws/1/games/no-such-game"
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def nothing_runs_on() -> AsyncIterator[None]:
+    yield
+    await tables.stop_here()
 
 
 async def is_let_in(*headers: tuple[bytes, bytes]) -> bool:
