@@ -1,12 +1,13 @@
 """Rooms and the queue in real browsers: people who find each other without anybody reloading a page."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 from datetime import timedelta
 
 from asgiref.sync import sync_to_async
 from django.utils import timezone
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from accounts.models import User
 from games import pace, quick, rooms
@@ -140,6 +141,27 @@ async def test_whoever_is_shown_out_learns_it_at_once(open_page: OpenPage) -> No
     await ours.goto(f"/rooms/{room.code}/")
     await press(ours, "Show out")
     await expect(theirs.get_by_role("main")).to_contain_text("has shown you out")
+
+
+async def test_a_press_while_the_page_looks_for_news_is_not_lost(open_page: OpenPage) -> None:
+    alice, bob = await named("Alice", "Bob")
+    room = await sync_to_async(rooms.open_room)(alice)
+    await sync_to_async(rooms.sit)(room, bob)
+    page, looks, answer = await open_page(person=alice), asyncio.Event(), asyncio.Event()
+
+    async def late(route: Route) -> None:
+        if route.request.method == "GET" and "hx-request" in route.request.headers:
+            looks.set()
+            await answer.wait()
+        await route.continue_()
+
+    await page.route(f"**/rooms/{room.code}/", late)
+    await page.goto(f"/rooms/{room.code}/")
+    await looks.wait()
+    await press(page, "Show out")
+    answer.set()
+    await expect(page.locator(".place.free")).to_have_count(1)
+    assert not await room.seats.filter(user=bob).aexists()
 
 
 async def test_the_pages_around_rooms_fit_and_put_up_no_barriers(open_page: OpenPage, watch: Watch) -> None:

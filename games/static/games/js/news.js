@@ -6,6 +6,8 @@ const FOR_GOOD = new Set([4400, 4401, 4404]);
 const BEAT_MS = 20_000;
 // Many rings at once are one look, and not every page looks in the same moment.
 const GATHER_MS = 150;
+// How long a press may wait for its turn.
+const PRESSED_MS = 10_000;
 
 const listen = (part) => {
   const address = location.origin.replace(/^http/, "ws") + part.dataset.news;
@@ -44,6 +46,15 @@ const listen = (part) => {
     });
   };
 
+  // A press that waits behind a look is not swept away by what the look brings: what the press brings is newer.
+  let pressed = -Infinity;
+  part.addEventListener("htmx:confirm", ({ detail }) => {
+    if (detail.verb !== "get") pressed = performance.now();
+  });
+  part.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.requestConfig.verb !== "get") pressed = -Infinity;
+  });
+
   // What is older than what is shown is dropped; and somebody in the middle of choosing or writing is not disturbed,
   // except by being led elsewhere, which happens before this.
   part.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -51,7 +62,8 @@ const listen = (part) => {
     const shown = Number(part.querySelector("[data-version]")?.dataset.version ?? 0);
     const own = document.activeElement;
     const busy = part.contains(own) && own.matches("input:not([readonly], [type=hidden])") && own.value !== "";
-    if ((version && version < shown) || (busy && detail.requestConfig.verb === "get")) detail.shouldSwap = false;
+    const waits = busy || performance.now() - pressed < PRESSED_MS;
+    if ((version && version < shown) || (waits && detail.requestConfig.verb === "get")) detail.shouldSwap = false;
   });
   document.addEventListener("visibilitychange", () => document.hidden || look());
   connect();
