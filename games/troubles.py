@@ -26,6 +26,8 @@ UNRATED_SECONDS = 60
 PATIENCE_SECONDS = 2
 # A letter that was begun so long ago was not taken.
 UNSENT = timedelta(minutes=2)
+# It is tried again every few minutes: one that was begun so long ago is not needed any more.
+NOT_NEEDED = timedelta(minutes=30)
 MOST_NAMED = 20
 
 
@@ -100,7 +102,9 @@ def _overdue() -> list[Finding]:
 
 def _letters() -> list[Finding]:
     """Whom a relaxed game waits for while the mail server does not take the letter that says so."""
-    begun = Nudge.objects.filter(tried__lt=timezone.now() - UNSENT, muted=False, seat__game__ended=None)
+    now = timezone.now()
+    tried = (now - NOT_NEEDED, now - UNSENT)
+    begun = Nudge.objects.filter(tried__range=tried, muted=False, seat__game__ended=None)
     codes = [
         nudge.seat.game.code
         for nudge in begun.select_related("seat__game").order_by("tried", "pk")

@@ -115,3 +115,6 @@ def test_letters_that_do_not_go_out_are_wrong_as_long_as_somebody_is_waited_for(
     assert (finding.what, finding.now, finding.games) == ("Letters that do not go out", "1", [game.code])
     Game.objects.update(awaits=0b10)
     assert wrong() == []
+    Game.objects.update(awaits=0b11)
+    Nudge.objects.update(tried=timezone.now() - 2 * troubles.NOT_NEEDED)
+    assert wrong() == []
