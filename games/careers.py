@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import Count, F, Max, Min, Q, Sum
 from django.db.models.functions import Greatest
 
 from games.models import Career, Figures, Game, Opponent, Seat
@@ -118,9 +118,10 @@ def prove() -> None:
 
 def recount(progress: Progress = lambda people: None, *, at_once: int = PEOPLE_A_PIECE) -> int:
     """Count every game again and put right what is kept; the answer is how many rows went or were written."""
-    last = max(_last("user", Seat), _last("pk", Career))
+    start, last = _first_and_last()
+    progress(start - 1)
     changed = 0
-    for first in range(1, last + 1, at_once):
+    for first in range(start, last + 1, at_once):
         with transaction.atomic():
             changed += _recount_careers(first, first + at_once) + _recount_opponents(first, first + at_once)
         progress(min(at_once, last + 1 - first))
@@ -129,9 +130,12 @@ def recount(progress: Progress = lambda people: None, *, at_once: int = PEOPLE_A
     return changed
 
 
-def _last(column: str, model: type[Seat] | type[Career]) -> int:
-    last: int | None = model.objects.aggregate(last=Max(column))["last"]
-    return last or 0
+def _first_and_last() -> tuple[int, int]:
+    """The ids between which everybody lies who sat down or has a career."""
+    seats = Seat.objects.aggregate(first=Min("user"), last=Max("user"))
+    kept = Career.objects.aggregate(first=Min("pk"), last=Max("pk"))
+    ends = [end for end in (*seats.values(), *kept.values()) if end is not None]
+    return min(ends, default=1), max(ends, default=0)
 
 
 def _recount_careers(first: int, end: int) -> int:

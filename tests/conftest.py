@@ -52,7 +52,11 @@ def in_work(so_often: Callable[[int, int], int]) -> Callable[[float], float]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite."""
+    """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite.
+
+    The test that does so takes longest by far: begun first, it runs beside all others.
+    """
+    items.sort(key=lambda item: item.path.name != "test_postgresql.py")
     if ON_POSTGRES:
         here = [item for item in items if item.get_closest_marker("both_databases")]
         config.hook.pytest_deselected(items=[item for item in items if item not in here])
