@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.django_db(transaction=True))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
     """The site behind Daphne, on this process's test database and Valkey."""
     database = f"sqlite:///{settings.DATABASES['default']['NAME']}"

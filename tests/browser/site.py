@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from midnight import stack
+from tests.settings import STATIC_ROOT
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -88,8 +89,10 @@ class Site:
 
 @contextmanager
 def running_site(folder: Path, database: str, redis: str) -> Iterator[Site]:
+    """One while its tests run and no longer: it would take over the games of tests that know nothing of it."""
     site = Site(folder, database, redis)
-    site.manage("collectstatic", "--noinput", "--verbosity=0")
+    if not any(STATIC_ROOT.iterdir()):
+        site.manage("collectstatic", "--noinput", "--verbosity=0")
     try:
         site.start()
         yield site

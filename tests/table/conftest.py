@@ -57,13 +57,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def first_web(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
     with running_site(FOLDER, database_address(), f"unix://{VALKEY}") as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def second_web(first_web: Site) -> Iterator[Site]:
     with running_site(FOLDER, database_address(), f"unix://{VALKEY}") as running:
         yield running
