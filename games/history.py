@@ -4,6 +4,7 @@ A page is a constant number of queries, and a place in a list is the end and the
 meanwhile moves it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -109,15 +110,19 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str) -> Self:
+        found = PLACE.fullmatch(text)
+        if found is None:
+            raise WrongCursor
         try:
-            ended, game_id = text.split("-")
-            return cls(EPOCH + int(ended) * MICROSECOND, int(game_id))
-        except (ValueError, OverflowError):
+            return cls(EPOCH + int(found[1]) * MICROSECOND, int(found[2]))
+        except OverflowError:
             raise WrongCursor from None
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+# No longer than the numbers that a database holds.
+PLACE = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +214,8 @@ def _of_games(asked: dict[str, Any], prefix: str = "") -> Q:
     if "since" in asked:
         found &= Q(ended__gte=datetime.combine(asked["since"], time(), UTC))
     if "until" in asked:
-        found &= Q(ended__lt=datetime.combine(asked["until"], time(), UTC) + timedelta(days=1))
+        # The last day that a calendar has is asked for, too; there is none after it.
+        found &= Q(ended__lte=datetime.combine(asked["until"], time.max, UTC))
     return found
 
 

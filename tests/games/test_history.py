@@ -1,6 +1,6 @@
 """Lists of finished games: what is asked for stands in the address, and the list stands still while games finish."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
@@ -101,9 +101,28 @@ def test_what_cannot_be_asked_is_said_and_no_list_shown(client: Client, people: 
     assert page.context["page"] is None
 
 
-@pytest.mark.parametrize("place", ["x", "1-2-3", "9" * 40 + "-1", "-"])
-def test_a_place_that_is_none_is_not_found(client: Client, place: str, db: None) -> None:
-    assert client.get(f"/history/?after={place}").status_code == 404
+@pytest.mark.parametrize("place", ["x", "1-2-3", "9" * 40 + "-1", "9" * 18 + "-1", "1-" + "9" * 23, "1-٣", "-"])
+def test_a_place_that_is_none_is_not_found(client: Client, people: list[User], place: str) -> None:
+    for query in (f"after={place}", f"before={place}", f"player=Alice&after={place}", f"player=Alice&before={place}"):
+        assert client.get(f"/history/?{query}").status_code == 404
+    for query in (f"after={place}", f"player=Alice&after={place}"):
+        assert client.get(f"/api/1/games/?{query}").json()["error"]["code"] == "bad_cursor"
+
+
+def test_a_list_goes_from_the_first_day_of_the_calendar_to_its_last(client: Client, people: list[User]) -> None:
+    game = finished("fr-2", people[:2])
+    for query in ("since=0001-01-01&until=9999-12-31", "player=Alice&since=0001-01-01&until=9999-12-31"):
+        assert listed(client, query) == [game.code]
+        assert [one["id"] for one in client.get(f"/api/1/games/?{query}").json()["items"]] == [game.code]
+
+
+def test_a_days_last_moment_is_of_that_day(client: Client, people: list[User]) -> None:
+    game = finished("fr-2", people[:2])
+    last = datetime(2026, 3, 31, 23, 59, 59, 999_999, UTC)
+    Game.objects.filter(pk=game.pk).update(ended=last)
+    assert listed(client, "until=2026-03-31") == [game.code]
+    Game.objects.filter(pk=game.pk).update(ended=last + timedelta(microseconds=1))
+    assert listed(client, "until=2026-03-31") == []
 
 
 @pytest.mark.parametrize("query", ["", "player=Alice"])
