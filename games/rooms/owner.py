@@ -66,6 +66,8 @@ def show_out(room: Room, owner: User, other_id: int) -> None:
     with held(room, owner) as room:
         refuse_all_but(room, owner)
         refuse_playing(room)
+        if not room.seats.filter(user=other_id).exists():
+            raise RoomRefusal("gone")
         if other_id != owner.pk:
             put_out(room, other_id)
 

@@ -20,6 +20,7 @@ REFUSALS: dict[str, str | Promise] = {
     "too_many": _("You sit in as many rooms as anybody may."),
     "elsewhere": _("You sit in another live game. Finish it or leave it first."),
     "nobody": _("Nobody has this name."),
+    "gone": _("Whoever sat here sits elsewhere by now."),
     "too_small": _("More people sit here than that."),
     "people_only": _("Only people play ranked games."),
     "no_such_time": _("Choose a time within the next seven days."),

@@ -47,8 +47,7 @@ def _bot_away(request: HttpRequest, room: Room, me: User) -> None:
 
 def _show_out(request: HttpRequest, room: Room, me: User) -> None:
     said = request.POST.get("person", "")
-    if said.isdecimal():
-        rooms.show_out(room, me, int(said))
+    rooms.show_out(room, me, int(said) if said.isdecimal() and len(said) < 19 else 0)
 
 
 def _invite(request: HttpRequest, room: Room, me: User) -> None:

@@ -155,6 +155,15 @@ def test_only_the_owner_shows_somebody_out_who_then_stays_out_until_invited(
     rooms.sit(room, charlie)
 
 
+@pytest.mark.parametrize("person", ["", "x", "0", "-1", "999999", "9" * 25, "9" * 5_000, "{charlie}"])
+def test_only_who_sits_there_is_shown_out(alice: User, charlie: User, person: str) -> None:
+    room = rooms.open_room(alice)
+    answer = client_of(alice).post(f"/rooms/{room.code}/show-out/", {"person": person.format(charlie=charlie.pk)})
+    assert answer.status_code == 422
+    assert "Whoever sat here sits elsewhere by now." in answer.content.decode()
+    assert not Admission.objects.exists()
+
+
 def test_an_invitation_goes_to_somebody_there_is_and_who_has_not_blocked_its_sender(alice: User, bob: User) -> None:
     room = rooms.open_room(alice)
     with refused("nobody"):
