@@ -118,5 +118,6 @@ def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> No
     assert room.code not in client.get("/play/").content.decode()
     rooms.invite(room, alice, "Bob")
     assert room.code in client.get("/play/").content.decode()
+    rooms.sit(room, bob)
     rooms.show_out(room, alice, bob.pk)
     assert room.code not in client.get("/play/").content.decode()
