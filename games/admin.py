@@ -21,7 +21,7 @@ from accounts.models import User
 from accounts.paging import NearPages
 from games import rooms, servers
 from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server
-from games.moderation import acts, roles
+from games.moderation import acts, roles, sides
 from games.moderation.acts import Why
 
 if TYPE_CHECKING:
@@ -257,6 +257,12 @@ class ReportInline(ReadOnlyRows):
     model = Report
     fk_name = "case"
     fields = readonly_fields = ("at", "reporter", "reason", "words", "said", "game", "seq", "verdict")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who said what is not for whoever has a side in the case."""
+        if not super().has_view_permission(request, obj):
+            return False
+        return not (isinstance(obj, Case) and isinstance(request.user, User) and sides.is_involved(obj, request.user))
 
 
 @admin.register(Case)

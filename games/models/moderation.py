@@ -88,6 +88,8 @@ class Report(models.Model):
     game = models.ForeignKey(Game, models.SET_NULL, null=True, related_name="reports")
     seq = models.PositiveIntegerField(null=True)
     message = models.PositiveBigIntegerField(null=True)
+    # Where that was said: messages are forgotten, and who sat there has a side in the case all the same.
+    channel = models.CharField(max_length=24, blank=True)
     said = models.CharField(max_length=500, blank=True)
     verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, blank=True)
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from games import ladder
 from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
-from games.moderation import letters, roles
+from games.moderation import letters, roles, sides
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
@@ -31,14 +31,6 @@ def is_free(case: Case, moderator: User) -> bool:
     """Whether this moderator may have it, as far as others go."""
     late = case.claimed_at is None or case.claimed_at <= timezone.now() - CLAIMED_FOR
     return case.claimed_by_id in (None, moderator.pk) or late
-
-
-def is_involved(case: Case, moderator: User) -> bool:
-    """Whether the moderator has a side in it: reported, was reported, or sat at one of the tables."""
-    if case.about_id == moderator.pk or case.reports.filter(reporter=moderator).exists():
-        return True
-    games = case.reports.exclude(game=None).values("game")
-    return Seat.objects.filter(user=moderator, game__in=games).exists()
 
 
 def claim(case: Case, moderator: User) -> Case:
@@ -74,7 +66,7 @@ def _locked(case: Case) -> Case:
 
 
 def _refuse_involved(case: Case, moderator: User) -> None:
-    if is_involved(case, moderator):
+    if sides.is_involved(case, moderator):
         raise ValidationError(_("You have a side in this case."), code="involved")
 
 

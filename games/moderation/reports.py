@@ -62,6 +62,7 @@ def file_report(reporter: User, about: User, reason: Reason, words: str = "", mo
             game=game,
             seq=moment.in_the_log(),
             message=None if message is None else message.pk,
+            channel="" if message is None else message.channel,
             said="" if message is None else message.words or message.preset,
         )
         case.urgency = urgency(case)

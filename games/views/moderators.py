@@ -25,7 +25,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from accounts.models import FOREVER, Role, User
 from games import gauges
 from games.models import Act, Appeal, Case, Game, Message, Reason, Room, What
-from games.moderation import acts, appeals, cases, looking, roles, undoing
+from games.moderation import acts, appeals, cases, looking, roles, sides, undoing
 from games.moderation.acts import Why
 from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, HideForm, RoleForm, RoomActForm
 
@@ -87,9 +87,10 @@ def case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
         return _case_page(request, me, found)
     if request.GET.get("mine") != ("yes" if _is_mine(found, me) else "no"):
         return HttpResponseClientRefresh()
+    state = _state_of(found, me)
     # Nobody loses what they are just writing for a report that has come in.
-    more = request.GET.get("reports") != str(found.reports.count())
-    return render(request, "games/moderation/_case_state.html", {**_state_of(found, me), "more": more})
+    more = not state["involved"] and request.GET.get("reports") != str(found.reports.count())
+    return render(request, "games/moderation/_case_state.html", {**state, "more": more})
 
 
 def _is_mine(shown: Case, me: User) -> bool:
@@ -101,7 +102,7 @@ def _state_of(shown: Case, me: User) -> dict[str, object]:
         "case": shown,
         "mine": _is_mine(shown, me),
         "free": cases.is_free(shown, me),
-        "involved": cases.is_involved(shown, me),
+        "involved": sides.is_involved(shown, me),
     }
 
 
@@ -113,8 +114,12 @@ def _case_page(
     decide_form: DecideForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    """The whole case; whoever has a side in it sees how it stands and no word of who said what."""
+    state = _state_of(shown, me)
+    if state["involved"]:
+        return render(request, "games/moderation/case.html", state, status=status)
     context = {
-        **_state_of(shown, me),
+        **state,
         "form": form or ActForm(initial={"reason": _first_reason(shown)}),
         "decide_form": decide_form or _decide_form(shown),
         **cases.evidence(shown),
