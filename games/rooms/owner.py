@@ -35,9 +35,10 @@ def change(
             raise RoomRefusal("too_small")
         if ranked and any(seat.user is None or seat.user.is_guest for seat in seats):
             raise RoomRefusal("people_only")
-        for number, seat in enumerate(seats):
-            if seat.number >= size:
-                RoomSeat.objects.filter(pk=seat.pk).update(number=number)
+        free = sorted(set(range(size)) - {seat.number for seat in seats})
+        beyond = [seat for seat in seats if seat.number >= size]
+        for seat, number in zip(beyond, free, strict=False):
+            RoomSeat.objects.filter(pk=seat.pk).update(number=number)
         room.seats.exclude(user=None).update(agrees=False)
         room.size, room.rulebook, room.ranked, room.public = size, rulebook, ranked, public
         room.faces, room.limits = list(faces), limits.as_json() if limits else {}

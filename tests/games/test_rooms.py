@@ -308,6 +308,17 @@ def test_a_change_of_the_game_is_agreed_to_anew(alice: User, bob: User) -> None:
     assert (game.faces, game.limits["turn_ms"]) == (["1A", "2B"], 60_000)
 
 
+@pytest.mark.parametrize("free", [0, 1, 2])
+def test_a_room_shrinks_to_its_people_whichever_seat_is_free(free: int, alice: User, bob: User) -> None:
+    room = rooms.open_room(alice, size=3)
+    first, second = (number for number in range(3) if number != free)
+    rooms.sit(room, alice, second)
+    rooms.sit(room, bob, first)
+    said = {"size": "2", "ranked": "no", "public": "yes", "rulebook": "fr"}
+    assert client_of(alice).post(f"/rooms/{room.code}/settings/", said).status_code == 302
+    assert {seat.number for seat in room.seats.all()} == {0, 1}
+
+
 @pytest.mark.parametrize(
     "said",
     [
