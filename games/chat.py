@@ -126,6 +126,12 @@ def read(place: Place, person: User | None) -> list[Message]:
     return list(said.select_related("author").order_by("-id")[:SHOWN])[::-1]
 
 
+def may_read(message: Message, person_id: int | None) -> bool:
+    """Whether this person is one of those to whom it was said, and no moderator hid it."""
+    place = None if message.hidden else place_of(message.channel, person_id)
+    return place is not None and place.audience == message.audience
+
+
 def text(message: Message) -> str | Promise:
     return PRESETS.get(message.preset, message.preset) if message.preset else message.words
 

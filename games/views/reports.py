@@ -34,7 +34,7 @@ def _me(request: HttpRequest) -> User:
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """Report somebody: a page, or the inside of a dialog; the moment comes along in the address."""
     me, about = _me(request), get_object_or_404(User, pk=pk, deleted_at=None)
-    moment = _moment(request, about)
+    moment = _moment(request, me, about)
     form = ReportForm(request.POST or None)
     htmx = bool(getattr(request, "htmx", False))
     context = {"form": form, "about": about, "moment": moment, "done": False, "address": _address(about, moment)}
@@ -52,16 +52,20 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, name, context, status=422 if form.errors else 200)
 
 
-def _moment(request: HttpRequest, about: User) -> Moment:
-    """The game or message that the address names: a game where this person sits or spoke, a message of theirs.
+def _moment(request: HttpRequest, me: User, about: User) -> Moment:
+    """The game or message that the address names: a game where this person sits or spoke, a message of theirs that
+    whoever reports can read.
 
-    Anything else is left out, so that nobody makes a report look urgent by the code of a game of others.
+    Anything else is left out, so that nobody makes a report look urgent by the code of a game of others, and nobody
+    learns by its number what was said among others or was hidden.
     """
     code, number = request.GET.get("game", ""), request.GET.get("message", "")
     game = Game.objects.filter(code=code).first() if code else None
     if game is not None and not _was_there(about, game):
         game = None
     message = Message.objects.filter(pk=int(number), author=about).first() if _is_number(number) else None
+    if message is not None and not chat.may_read(message, me.pk):
+        message = None
     seq = request.GET.get("seq", "")
     moment = Moment(game, message, int(seq) if _is_number(seq) else None)
     return replace(moment, seq=moment.in_the_log())

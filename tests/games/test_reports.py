@@ -320,6 +320,34 @@ def test_a_game_of_others_makes_no_report_look_urgent(irma: User, max_: User) ->
     assert Report.objects.latest("pk").game == game
 
 
+@pytest.mark.both_databases
+def test_nobody_learns_by_its_number_what_was_said_among_others_or_was_hidden(irma: User, max_: User) -> None:
+    game, fandor = game_of(irma, max_), somebody("Fandor")
+    of_game, room = chat.channel_of(game), rooms.open_room(max_, public=False)
+    said = {
+        text: Message.objects.create(channel=channel, audience=audience, author=max_, words=text, hidden=hidden)
+        for text, channel, audience, hidden in (
+            ("My plan is the safe", of_game, "players", False),
+            ("Sit down, Irma", chat.channel_of_room(room), "players", False),
+            ("You fool", of_game, "watchers", True),
+            ("An insult", of_game, "players", True),
+            ("What a race", of_game, "watchers", False),
+            ("Gone long ago", "g-nowhere", "watchers", False),
+        )
+    }
+    seen = {"Fandor": {"What a race"}, "Irma Vep": {"My plan is the safe"}}
+    for person in (fandor, irma):
+        page = client_of(person)
+        for text, message in said.items():
+            address, may = f"/report/{max_.pk}/?message={message.pk}", text in seen[person.name]
+            shown = page.get(address).content.decode()
+            assert (text in shown, f'hx-post="{address}"' in shown) == (may, may), text
+            page.post(address, {"reason": "insult"})
+            report = Report.objects.latest("pk")
+            assert (report.message, report.said) == ((message.pk, text) if may else (None, ""))
+            report.delete()
+
+
 def test_a_case_that_another_takes_says_so_by_itself_and_so_does_a_new_report(
     irma: User, max_: User, juve: User
 ) -> None:
