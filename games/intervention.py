@@ -43,7 +43,7 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
         else:
             started_ms = tail.started_ms
             before = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
-            done = steps.clock_steps(before, max(now - started_ms, before.at))
+            done = steps.takeover_steps(before, tail.kept_by, now, max(now - started_ms, before.at))
         state = done[-1].after if done or before is None else before
         try:
             done = done + steps.steps_of(state, decide(state, max(now - started_ms, state.at)))

@@ -119,6 +119,11 @@ def silent(now: int) -> dict[int, int]:
     return dict(Server.objects.filter(seen__lt=now - SILENT_MS).values_list("pk", "seen"))
 
 
+def silence(server: int | None, now: int) -> int:
+    """For how long nobody has heard of this process; 0 where it lives, or nobody knows it."""
+    return now - silent(now).get(server or 0, now)
+
+
 def clear_out(before: int) -> int:
     """Forget processes that have been silent since then and keep no running game."""
     kept = Game.objects.filter(ended=None).exclude(kept_by=None).values("kept_by")

@@ -34,11 +34,26 @@ def clock_steps(state: State, at: int) -> list[Step]:
     due = rules.wake_at(state)
     if due is None or due > at:
         return []
-    late = at - due
-    if late <= servers.SILENT_MS:
-        return steps_of(state, rules.tick(state, at))
-    steps = steps_of(state, rules.resume(state, late, at))
-    return steps + steps_of(steps[-1].after, rules.tick(steps[-1].after, at))
+    done = resume_steps(state, at - due, at)
+    after = done[-1].after if done else state
+    return done + steps_of(after, rules.tick(after, at))
+
+
+def resume_steps(state: State, lost_ms: int, at: int) -> list[Step]:
+    """What it makes of a game that nobody looked after for so long (R8.10): nothing where that was but a moment, and
+    what happened in the game meanwhile was looked after."""
+    lost_ms = min(lost_ms, at - state.at)
+    if lost_ms <= servers.SILENT_MS or state.phase == "over":
+        return []
+    return steps_of(state, rules.resume(state, lost_ms, at))
+
+
+def takeover_steps(state: State, kept_by: int | None, now: int, at: int) -> list[Step]:
+    """What the clock does by then in a game that some other process keeps: where that one is dead, a live game has lost
+    the time since its last sign of life (R8.10)."""
+    silence = servers.silence(kept_by, now) if state.terms.pace == "live" else 0
+    done = resume_steps(state, silence, at)
+    return done + clock_steps(done[-1].after if done else state, at)
 
 
 def read(state: State, lines: Sequence[log.Line]) -> list[Step]:

@@ -25,7 +25,7 @@ def wake(game_id: int) -> bool:
     if tail.started_ms is None:
         return _begin(opened, now)
     state = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
-    done = steps.clock_steps(state, max(now - tail.started_ms, state.at))
+    done = steps.takeover_steps(state, tail.kept_by, now, max(now - tail.started_ms, state.at))
     return _write(opened, done, state, now, tail.started_ms)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from games import log, opening, rules, servers
+from games import log, opening, rules
 from games.bot_hands import BotHands
 from games.course import Course, Deed
 from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
@@ -26,7 +26,7 @@ from games.opening import Opened
 from games.pulse import pulse
 from games.rules import State
 from games.rules.commands import Command, Ready
-from games.steps import clock_steps, first_steps, pages_to_ring, steps_of
+from games.steps import clock_steps, first_steps, pages_to_ring, resume_steps, steps_of
 from games.turns import Turns
 
 if TYPE_CHECKING:
@@ -333,15 +333,12 @@ class Table(Course):
 
     async def _resume(self, lost_ms: int) -> None:
         """Look after this game from now on; nobody did for `lost_ms` (R8.10)."""
-        if self.state is None or self.over:
+        if self.state is None:
             return
-        at = self.at()
-        lost_ms = min(lost_ms, at - self.state.at)
-        if lost_ms > servers.SILENT_MS:
-            try:
-                await self._store([Deed(steps_of(self.state, rules.resume(self.state, lost_ms, at)))])
-            except log.Behind:
-                await self._catch_up()
+        try:
+            await self._store([Deed(resume_steps(self.state, lost_ms, self.at()))])
+        except log.Behind:
+            await self._catch_up()
 
     async def _miss(self, seat: int) -> None:
         """A player without a page is not ready (R8.7)."""

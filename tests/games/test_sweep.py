@@ -1,15 +1,18 @@
 """The sweep: the clock of a game goes on when no web process looks after it, once, and never early."""
 
+import json
+
 import pytest
 
 from accounts.models import User
-from games import log, servers, sweep
+from games import intervention, log, opening, rules, servers, steps, sweep
 from games.models import Game, Server
 from games.opening import NewSeat, open_game
 from games.tasks import wake_overdue
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 READY_MS = 48 * 60 * 60 * 1_000
+LIVE_READY_MS = 30_000
 
 
 def new_game(pace: str = "relaxed") -> Game:
@@ -82,3 +85,56 @@ def test_a_game_that_a_living_process_keeps_is_left_to_it() -> None:
     keeper = Server.objects.create(name="here", seen=now)
     Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
     assert servers.overdue(now) == []
+
+
+def forsaken(silent_ms: int, overdue_ms: int) -> Game:
+    """A live game whose players were to get ready until so long ago, and whose keeper died still earlier."""
+    game = begun(new_game("live"))
+    so_much_later(game, LIVE_READY_MS + overdue_ms)
+    keeper = Server.objects.create(name="gone", seen=servers.database_now() - silent_ms)
+    Game.objects.filter(pk=game.pk).update(kept_by=keeper)
+    return game
+
+
+def lost_ms(game: Game) -> int:
+    return int(sum(json.loads(line.body).get("lost_ms", 0) for line in log.since(game.pk, 0).lines))
+
+
+def test_what_a_live_game_lost_counts_from_its_keepers_last_sign_of_life_not_from_the_limit() -> None:
+    game = forsaken(silent_ms=65_000, overdue_ms=36_000)
+    assert sweep.wake_overdue() == 1
+    assert log_of(game) == ["round_started", "resumed"]
+    assert 65_000 <= lost_ms(game) < 75_000
+    game.refresh_from_db()
+    assert game.wake_at == game.started_ms + LIVE_READY_MS + lost_ms(game)
+
+
+def test_where_staff_steps_in_a_dead_keepers_time_is_given_back_before_any_limit_acts() -> None:
+    game = forsaken(silent_ms=65_000, overdue_ms=36_000)
+    person = game.seats.get(number=1).user_id
+    assert person is not None
+    assert intervention.remove(game.pk, person)
+    assert log_of(game) == ["round_started", "resumed", "abandoned", "game_ended"]
+    game.refresh_from_db()
+    assert game.lost_ms == lost_ms(game) >= 65_000
+
+
+def test_what_was_given_back_once_is_not_given_back_again() -> None:
+    game = forsaken(silent_ms=65_000, overdue_ms=1_000)
+    assert sweep.wake(game.pk)
+    assert not sweep.wake(game.pk)
+    assert intervention.void(game.pk)
+    assert log_of(game) == ["round_started", "resumed", "game_ended"]
+
+
+def test_a_limit_that_is_older_than_the_last_event_takes_no_more_time_back_than_there_was_since() -> None:
+    game = begun(new_game())
+    opened = opening.find_by_id(game.pk)
+    assert opened is not None
+    state = steps.read(rules.blank(opened.terms()), log.since(game.pk, 0).lines)[-1].after
+    late = state._replace(at=READY_MS + 60_000)
+    assert [type(step.event).__name__ for step in steps.clock_steps(late, late.at + 10_000)] == [
+        "Resumed",
+        "CountdownStarted",
+    ]
+    assert [type(step.event).__name__ for step in steps.clock_steps(late, late.at)] == ["CountdownStarted"]
