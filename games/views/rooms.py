@@ -25,6 +25,8 @@ from games.rules import terms
 
 # On every answer with a room: a page drops what is older than what it shows.
 VERSION = "Midnight-Version"
+# What a page says of itself when it asks: which game it knows of, and for whom it was made.
+GAME, MADE_FOR = "Midnight-Game", "Midnight-Made-For"
 
 
 def _number(request: HttpRequest) -> int | None:
@@ -113,7 +115,7 @@ def room(request: HttpRequest, code: str) -> HttpResponse:
         rooms.note(found, request.user.pk)
     context = _context(request, found)
     if request.htmx:  # type: ignore[attr-defined]
-        return _gone_along(request, context) or _fragment(request, context)
+        return _gone_along(request, context) or _made_anew(request, context) or _fragment(request, context)
     return render(request, "games/room.html", context)
 
 
@@ -134,7 +136,7 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     found.refresh_from_db()
     context = _context(request, found) | {"refusal": refusal}
     if request.htmx:  # type: ignore[attr-defined]
-        return _gone_along(request, context) or _fragment(request, context)
+        return _gone_along(request, context) or _made_anew(request, context) or _fragment(request, context)
     if refusal:
         return render(request, "games/room.html", context, status=422)
     if context["mine"] and context["running"]:
@@ -174,8 +176,10 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
     relaxed_game = running if running is not None and room.pace == Game.Pace.RELAXED else None
     meeting = pace.meeting_of(relaxed_game) if relaxed_game else None
     is_owner = me is not None and room.owner_id == me.pk
+    may_change = is_owner and running is None and room.closed is None
     return {
         "room": room,
+        "made_for": f"{me.pk if me else 0} {bool(mine):d}{may_change:d}{room.closed is None:d}",
         "away": {seat.pk for seat in by_number.values() if rooms.is_away(room, seat)} if running is None else set(),
         "standings": standings([seat.user_id for seat in by_number.values() if seat.user_id], room.pace)
         if room.ranked
@@ -199,7 +203,7 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "limits": _limits(room),
         "invited": _invited(room) if mine else [],
         "faces": [names.of_market(face) for face in room.faces],
-        "settings_form": SettingsForm.of(room) if is_owner and running is None else None,
+        "settings_form": SettingsForm.of(room) if may_change else None,
     }
 
 
@@ -222,14 +226,24 @@ def _invited(room: Room) -> list[str]:
 def _gone_along(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
     """To the game, for whoever sits in it and whose page did not know of it yet."""
     running = context["running"]
-    known = request.headers.get("Midnight-Game", "")
+    known = request.headers.get(GAME, "")
     if running is None or context["mine"] is None or known == running.code:
         return None
     return HttpResponseClientRedirect(reverse("games:game", args=[running.code]))
 
 
+def _made_anew(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
+    """The whole page, for whoever is somebody else there by now than their page says: its header, its chat and what an
+    owner may change stand outside the part that lives."""
+    if request.headers.get(MADE_FOR, context["made_for"]) == context["made_for"]:
+        return None
+    if context.get("refusal"):
+        messages.error(request, context["refusal"])
+    return HttpResponseClientRedirect(reverse("games:room", args=[context["room"].code]))
+
+
 def _fragment(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     status = 422 if context.get("refusal") else 200
-    response = render(request, "games/_room.html", context, status=status)
+    response = render(request, "games/_room.html", context | {"is_part": True}, status=status)
     response[VERSION] = context["room"].version
     return response

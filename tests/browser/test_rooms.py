@@ -143,6 +143,27 @@ async def test_whoever_is_shown_out_learns_it_at_once(open_page: OpenPage) -> No
     await expect(theirs.get_by_role("main")).to_contain_text("has shown you out")
 
 
+async def test_a_page_that_lives_is_the_page_that_a_reload_brings(open_page: OpenPage) -> None:
+    (alice,) = await named("Alice")
+    room = await sync_to_async(rooms.open_room)(alice, size=3)
+    ours, theirs, watching = await open_page(person=alice), await open_page(), await open_page()
+    for page in (ours, theirs, watching):
+        await page.goto(f"/rooms/{room.code}/")
+    await press(theirs, "Sit down")
+    await expect(theirs.locator(".masthead")).to_contain_text("Guest")
+    await expect(theirs.get_by_role("link", name="Sign in")).to_have_count(0)
+    for page in (ours, theirs):
+        await page.get_by_label("Chat").click()
+    await press(ours, "Good evening!")
+    await expect(theirs.locator(".said li b")).to_have_text("Alice")
+    await press(ours, "Stand up")
+    for page in (theirs, watching):
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("The room of Guest")
+    await press(theirs, "Change the game")
+    await theirs.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await expect(theirs.get_by_role("button", name="Change the game")).to_be_visible()
+
+
 async def test_a_press_while_the_page_looks_for_news_is_not_lost(open_page: OpenPage) -> None:
     alice, bob = await named("Alice", "Bob")
     room = await sync_to_async(rooms.open_room)(alice)

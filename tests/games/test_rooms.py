@@ -84,6 +84,55 @@ def test_whoever_sits_there_goes_along_to_the_game_that_begins_and_a_watcher_doe
     assert "HX-Redirect" not in came_back.headers
 
 
+def made_for(client: Client, room: Room) -> str:
+    """What a page of this room says of itself."""
+    return str(client.get(f"/rooms/{room.code}/").context["made_for"])
+
+
+def test_a_page_is_made_anew_for_whoever_is_somebody_else_there_by_now_and_for_nobody_else(
+    alice: User, bob: User, charlie: User
+) -> None:
+    room = rooms.open_room(alice, size=4)
+    address = f"/rooms/{room.code}/"
+    visitor, ours, theirs = Client(), client_of(alice), client_of(bob)
+
+    def asked(client: Client, page: str, act: str = "") -> bool:
+        """Whether an answer to a page that was made for this brings a page of its own."""
+        headers = {"hx-request": "true", "midnight-made-for": page}
+        answer = client.post(f"{address}{act}/", headers=headers) if act else client.get(address, headers=headers)
+        return answer.headers.get("HX-Redirect") == address
+
+    nobody, watcher, owner = made_for(visitor, room), made_for(theirs, room), made_for(ours, room)
+    assert asked(visitor, nobody, "sit")
+    assert asked(theirs, watcher, "sit")
+    seated = made_for(theirs, room)
+    assert not asked(theirs, seated, "agree")
+    rooms.stand(room, alice)
+    assert (asked(ours, owner), asked(visitor, nobody), asked(theirs, seated)) == (True, True, False)
+    room.refresh_from_db()
+    assert room.owner is not None
+    rooms.stand(room, room.owner)
+    assert asked(theirs, seated)
+    page = theirs.get(address).content.decode()
+    assert "Change the game" in page
+    assert "The room of Bob" in theirs.get(address, headers={"hx-request": "true"}).content.decode()
+    rooms.sit(room, charlie)
+    rooms.agree(room, charlie)
+    rooms.start_now(room, bob)
+    playing = made_for(theirs, room)
+    end(Game.objects.get())
+    assert asked(theirs, playing)
+
+
+def test_why_not_is_said_on_the_page_that_is_made_anew(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.sit(room, bob)
+    visitor = Client()
+    page = {"hx-request": "true", "midnight-made-for": made_for(visitor, room)}
+    visitor.post(f"/rooms/{room.code}/sit/", headers=page)
+    assert "All seats are taken." in visitor.get(f"/rooms/{room.code}/").content.decode()
+
+
 def test_a_visitor_sits_down_as_a_guest_in_a_casual_room(alice: User) -> None:
     room = rooms.open_room(alice)
     Client().post(f"/rooms/{room.code}/sit/")
