@@ -50,7 +50,11 @@ class Place:
 
     @property
     def group(self) -> str:
-        return f"talk.{self.channel}.{self.audience}"
+        return _group(self.channel, self.audience)
+
+
+def _group(channel: str, audience: str) -> str:
+    return f"talk.{channel}.{audience}"
 
 
 def channel_of(game: Game) -> str:
@@ -130,6 +134,14 @@ def may_read(message: Message, person_id: int | None) -> bool:
     """Whether this person is one of those to whom it was said, and no moderator hid it."""
     place = None if message.hidden else place_of(message.channel, person_id)
     return place is not None and place.audience == message.audience
+
+
+def hide(message_id: int, hidden: bool = True) -> None:
+    """Take a message away from everybody, or give it back; open pages see so at once."""
+    message = Message.objects.filter(pk=message_id).first()
+    if message is not None:
+        Message.objects.filter(pk=message_id).update(hidden=hidden)
+        news.ring_on_commit(_group(message.channel, message.audience))
 
 
 def text(message: Message) -> str | Promise:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts import moderation as accounts
 from accounts import names
 from accounts.models import Role, User
-from games import intervention, ladder, rooms
+from games import chat, intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
 
@@ -86,7 +86,7 @@ def hide(by: User, message: Message, why: Why) -> Act:
         act = _write(
             by, What.HIDE, why, message.author, before=before | said, after={"hidden": True}, message=message.pk
         )
-        Message.objects.filter(pk=message.pk).update(hidden=True)
+        chat.hide(message.pk)
     return act
 
 

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts import moderation as accounts
 from accounts import names
 from accounts.models import Role, User
-from games import ladder, rooms
-from games.models import FINAL, Act, Appeal, Case, Message, Report, Room, Seat, What
+from games import chat, ladder, rooms
+from games.models import FINAL, Act, Appeal, Case, Report, Room, Seat, What
 from games.moderation import letters, roles, sides
 
 
@@ -82,7 +82,8 @@ def _name_again(act: Act, by: User) -> None:
 
 
 def _unhide(act: Act, by: User) -> None:
-    Message.objects.filter(pk=act.message or 0).update(hidden=act.before["hidden"])
+    others = Act.objects.filter(person=act.person, what=What.HIDE, message=act.message, undone_by=None)
+    chat.hide(act.message or 0, others.exclude(pk=act.pk).exists())
 
 
 def _count_again(act: Act, by: User) -> None:

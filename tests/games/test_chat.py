@@ -16,7 +16,7 @@ from accounts import moderation
 from accounts.models import User
 from games import chat, rooms
 from games.models import Game, Ignored, Message, Reason
-from games.moderation import acts, reports
+from games.moderation import acts, reports, undoing
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
 from midnight.asgi import application
@@ -221,6 +221,21 @@ async def test_a_page_hears_the_bell_of_its_own_side_and_no_word_of_it(layer: No
     assert await outside.receive_nothing(timeout=0.3)
     for socket in (player, outside):
         await socket.disconnect()
+
+
+async def test_the_bell_rings_when_a_moderator_hides_what_was_said_and_when_it_is_shown_again(layer: None) -> None:
+    irma, max_ = [await sync_to_async(somebody)(name) for name in ("Irma Vep", "Max")]
+    juve = await sync_to_async(moderator)()
+    game = await sync_to_async(game_of)(irma, max_)
+    message = await sync_to_async(chat.say)(max_, await sync_to_async(at)(game, max_), words="You fool")
+    page = await listening(irma, chat.channel_of(game))
+    act = await sync_to_async(acts.hide)(juve, message, Why(Reason.INSULT))
+    assert await page.receive_from() == '{"type":"rung"}'
+    assert await sync_to_async(words_of)(game, irma) == []
+    await sync_to_async(undoing.undo)(act, juve)
+    assert await page.receive_from() == '{"type":"rung"}'
+    assert await sync_to_async(words_of)(game, irma) == ["You fool"]
+    await page.disconnect()
 
 
 async def test_the_bell_falls_silent_with_the_session(layer: None) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import quick, rooms, sweep
-from games.models import FINAL, Act, Letter, Reason, Report, What
+from games.models import FINAL, Act, Letter, Message, Reason, Report, What
 from games.moderation import acts, cases, undoing
 from games.moderation.acts import Why
 from tests.games.night_watch import claimed, client_of, decided, game_of, moderator, refused, reported, somebody
@@ -58,6 +58,16 @@ def test_undoing_one_of_two_leaves_the_other(juve: User, max_: User) -> None:
     undoing.undo(first, juve)
     max_.refresh_from_db()
     assert not max_.is_muted
+
+
+def test_what_two_moderators_hid_is_shown_again_when_both_undo_it(juve: User, max_: User) -> None:
+    message = Message.objects.create(channel="g-x", audience="players", author=max_, words="You fool")
+    for act in [acts.hide(one, message, WHY) for one in (juve, moderator("Lupin"))]:
+        message.refresh_from_db()
+        assert message.hidden
+        undoing.undo(act, juve)
+    message.refresh_from_db()
+    assert not message.hidden
 
 
 def test_every_act_has_an_undo_or_says_why_not() -> None:
