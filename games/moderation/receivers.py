@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.dispatch import receiver
 
 from accounts import export, signals
 from accounts.models import User
-from games.models import Act, Ignored, Letter, Message, Report
+from games.models import Act, Ignored, Letter, Message, Report, What
 
 
 @receiver(signals.deleted)
@@ -40,7 +41,14 @@ def moderation(user: User) -> dict[str, Any]:
                 "words": act.words,
                 "until": export.iso(act.until),
             }
-            for act in Act.objects.filter(person=user).order_by("pk")
+            for act in _told(user)
         ],
         "ignored": Ignored.objects.filter(person=user).count(),
     }
+
+
+def _told(user: User) -> QuerySet[Act]:
+    """What was done to a person; a decision about them, and what came of that, is told to who reported, and its words
+    are the log's."""
+    done = Act.objects.filter(person=user).exclude(what=What.DECIDE).exclude(undoes__what=What.DECIDE)
+    return done.order_by("pk")
