@@ -1,4 +1,7 @@
-"""What staff may do to an account. Each act leaves a line in its history."""
+"""What staff may do to an account. Each act leaves a line in its history.
+
+What comes on top of a mute, a bar or a suspension that runs never shortens it; only its undoing does.
+"""
 
 from datetime import datetime
 
@@ -11,8 +14,8 @@ from accounts.models import EndedSession, Role, Trace, User
 def suspend(user: User, until: datetime, *, by: str) -> None:
     """Shut a person out until then: every session and socket of theirs ends, and signing in says until when."""
     with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(suspended_until=until)
-        user.suspended_until = until
+        until = _lengthened(user, "suspended_until", until)
+        _set(user, "suspended_until", until)
         sessions.end_all(user, EndedSession.Reason.SUSPENDED)
         Trace.objects.create(user=user, what=Trace.What.SUSPENDED, by=by)
         signals.send_on_commit(signals.suspended, User, user=user, until=until)
@@ -21,17 +24,36 @@ def suspend(user: User, until: datetime, *, by: str) -> None:
 def lift(user: User, *, by: str, until: datetime | None = None) -> None:
     """End a suspension before its time: now, or at an earlier moment."""
     with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(suspended_until=until)
-        user.suspended_until = until
+        _set(user, "suspended_until", until)
         Trace.objects.create(user=user, what=Trace.What.LIFTED, by=by)
 
 
-def mute(user: User, until: datetime | None, *, by: str) -> None:
-    """Take a person's free words away until then, or give them back at once."""
+def mute(user: User, until: datetime, *, by: str) -> None:
+    """Take a person's free words away until then."""
     with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(muted_until=until)
-        user.muted_until = until
-        Trace.objects.create(user=user, what=Trace.What.MUTED if until else Trace.What.UNMUTED, by=by)
+        _set(user, "muted_until", _lengthened(user, "muted_until", until))
+        Trace.objects.create(user=user, what=Trace.What.MUTED, by=by)
+
+
+def unmute(user: User, *, by: str, until: datetime | None = None) -> None:
+    """Give a person's free words back before their time: now, or at an earlier moment."""
+    with transaction.atomic():
+        _set(user, "muted_until", until)
+        Trace.objects.create(user=user, what=Trace.What.UNMUTED, by=by)
+
+
+def bar(user: User, until: datetime, *, by: str) -> None:
+    """Shut ranked games to a person until then."""
+    with transaction.atomic():
+        _set(user, "barred_until", _lengthened(user, "barred_until", until))
+        Trace.objects.create(user=user, what=Trace.What.BARRED, by=by)
+
+
+def unbar(user: User, *, by: str, until: datetime | None = None) -> None:
+    """Open ranked games to a person before their time: now, or at an earlier moment."""
+    with transaction.atomic():
+        _set(user, "barred_until", until)
+        Trace.objects.create(user=user, what=Trace.What.UNBARRED, by=by)
 
 
 def give_role(user: User, role: Role, *, by: str) -> None:
@@ -43,9 +65,12 @@ def give_role(user: User, role: Role, *, by: str) -> None:
         Trace.objects.create(user=user, what=Trace.What.ROLE, by=by)
 
 
-def bar(user: User, until: datetime | None, *, by: str) -> None:
-    """Shut ranked games to a person until then, or open them at once."""
-    with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(barred_until=until)
-        user.barred_until = until
-        Trace.objects.create(user=user, what=Trace.What.BARRED if until else Trace.What.UNBARRED, by=by)
+def _lengthened(user: User, field: str, until: datetime) -> datetime:
+    """The later of that moment and what the row, locked by now, says already: two who act at once take nothing back."""
+    running = User.objects.select_for_update(no_key=True).values_list(field, flat=True).get(pk=user.pk)
+    return max(until, running or until)
+
+
+def _set(user: User, field: str, until: datetime | None) -> None:
+    User.objects.filter(pk=user.pk).update(**{field: until})
+    setattr(user, field, until)

@@ -39,25 +39,26 @@ def warn(by: User, person: User, why: Why) -> Act:
 
 
 def mute(by: User, person: User, until: datetime, why: Why) -> Act:
-    """Nothing but presets until then."""
+    """Nothing but presets until then, or until an earlier mute ends, if that is later."""
     with transaction.atomic():
-        act = _write(by, What.MUTE, why, person, until=until, before=_until(person.muted_until))
+        act = _write_lasting(by, What.MUTE, why, person, until, person.muted_until)
         accounts.mute(person, until, by=by.name)
     return act
 
 
 def bar(by: User, person: User, until: datetime, why: Why) -> Act:
-    """No ranked games until then."""
+    """No ranked games until then, or until an earlier bar ends, if that is later."""
     with transaction.atomic():
-        act = _write(by, What.BAR, why, person, until=until, before=_until(person.barred_until))
+        act = _write_lasting(by, What.BAR, why, person, until, person.barred_until)
         accounts.bar(person, until, by=by.name)
     return act
 
 
 def suspend(by: User, person: User, until: datetime, why: Why) -> Act:
-    """Out until then: sessions, tokens and sockets end, and so does their part in live games (R8.8)."""
+    """Out until then, or until an earlier suspension ends, if that is later: sessions, tokens and sockets end, and so
+    does their part in live games (R8.8)."""
     with transaction.atomic():
-        act = _write(by, What.SUSPEND, why, person, until=until, before=_until(person.suspended_until))
+        act = _write_lasting(by, What.SUSPEND, why, person, until, person.suspended_until)
         accounts.suspend(person, until, by=by.name)
         transaction.on_commit(lambda: _leave_live_games(person.pk), robust=True)
     return act
@@ -229,13 +230,19 @@ def _write(
         words=why.words,
         until=until,
         before=dict(before or {}),
-        after=dict(after if after is not None else _until(until)),
+        after=dict(after or {}),
         case=why.case,
         **about,
     )
     if person is not None and what in letters.SENTENCES:
         letters.send(person, Letter.Kind.ACT, act=act)
     return act
+
+
+def _write_lasting(by: User, what: What, why: Why, person: User, until: datetime, running: datetime | None) -> Act:
+    """The line of what lasts until then, or as long as one that runs already, if that is longer."""
+    after = _until(max(until, running or until))
+    return _write(by, what, why, person, until=until, before=_until(running), after=after)
 
 
 def _until(moment: datetime | None) -> dict[str, Any]:

@@ -54,7 +54,9 @@ def undo(act: Act, by: User, words: str = "") -> Act:
 
 
 def _still_until(act: Act) -> datetime | None:
-    """Until when this person would be muted, barred or suspended without that act."""
+    """Until when this person would be muted, barred or suspended without that act; an act of this very moment is
+    waited for, or waits."""
+    User.objects.select_for_update(no_key=True).get(pk=act.person.pk)
     others = Act.objects.filter(person=act.person, what=act.what, undone_by=None, until__gt=timezone.now())
     ends = others.exclude(pk=act.pk).order_by("-until").values_list("until", flat=True)
     return ends.first()
@@ -65,11 +67,11 @@ def _unwarn(act: Act, by: User) -> None:
 
 
 def _unmute(act: Act, by: User) -> None:
-    accounts.mute(act.person, _still_until(act), by=by.name)
+    accounts.unmute(act.person, by=by.name, until=_still_until(act))
 
 
 def _unbar(act: Act, by: User) -> None:
-    accounts.bar(act.person, _still_until(act), by=by.name)
+    accounts.unbar(act.person, by=by.name, until=_still_until(act))
 
 
 def _unsuspend(act: Act, by: User) -> None:
