@@ -2,8 +2,9 @@
 
 A table does one thing after another, in the order of arrival (R4.3): a command, the clock, a ring. Each change is
 decided by the rules, stored by the log, and only then applied and shown, to each page as its seat may see it.
-Commands that arrive while others are being stored are decided together, each in view of those before it. Nothing
-here is kept that the log does not say: a table can be dropped and loaded again at any moment, in any process.
+Commands that arrive right after one another while others are being stored are decided together, each in view of
+those before it. Nothing here is kept that the log does not say: a table can be dropped and loaded again at any
+moment, in any process.
 
 Who locks what: a table locks nothing. The log's transaction locks rows of games, in the order of their ids, and only
 for the length of one write.
@@ -27,7 +28,7 @@ from games.pulse import pulse
 from games.rules import State
 from games.rules.commands import Command, Ready
 from games.steps import clock_steps, first_steps, pages_to_ring, resume_steps, steps_of
-from games.turns import Turns
+from games.turns import Job, Turns
 
 if TYPE_CHECKING:
     from games.tables import Tables
@@ -63,6 +64,7 @@ class Table(Course):
         self._left_alone_ms = 0
         self._timer: asyncio.TimerHandle | None = None
         self._asked: list[Asked] = []
+        self._playing: Job = partial(self._play, self._asked)
         self._bots: BotHands | None = None
         self._turns = Turns(self._failed)
 
@@ -79,9 +81,12 @@ class Table(Course):
 
     def play(self, page: Page, seat: int, command: Command, command_id: str) -> None:
         """Do what the page's seat asks for, once."""
+        # It joins those that arrived right before it, unless its seat is among them: a frame acknowledges one of each.
+        if self._turns.last is not self._playing or any(asked.seat == seat for asked in self._asked):
+            self._asked = []
+            self._playing = partial(self._play, self._asked)
+            self._turns.ask(self._playing)
         self._asked.append(Asked(seat, command, page, command_id))
-        if len(self._asked) == 1:
-            self._turns.ask(self._play_asked)
 
     def give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         """Keep the page's share of the game's chance, if it is in time."""
@@ -207,25 +212,6 @@ class Table(Course):
         """This seat is played from another page now."""
         self.pages.discard(page)
         await page.end(CloseCode.MOVED, "moved")
-
-    async def _play_asked(self) -> None:
-        taken = self._take_asked()
-        if self._asked:
-            # What else arrived meanwhile has its turn before the rest.
-            self._turns.ask(self._play_asked)
-        await self._play(taken)
-
-    def _take_asked(self) -> list[Asked]:
-        """What waits, in the order of arrival, one command of each seat: a frame acknowledges one."""
-        taken: dict[int, Asked] = {}
-        left = []
-        for asked in self._asked:
-            if asked.seat in taken:
-                left.append(asked)
-            else:
-                taken[asked.seat] = asked
-        self._asked = left
-        return list(taken.values())
 
     async def _play(self, waiting: list[Asked]) -> None:
         """Do what pages ask for, and tell each what became of it."""

@@ -13,6 +13,8 @@ class Turns:
     def __init__(self, failed: Callable[[Exception], Awaitable[bool]]) -> None:
         self._failed = failed
         self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        # The job behind all others that wait.
+        self.last: Job | None = None
         self._at_work = False
         self._worker = asyncio.create_task(self._work())
 
@@ -23,6 +25,7 @@ class Turns:
     def ask(self, job: Job) -> None:
         """Do this when its turn comes."""
         self._jobs.put_nowait(job)
+        self.last = job
 
     async def done(self, job: Job) -> bool:
         """Wait until this job has had its turn; False where no job has one any more."""
@@ -50,6 +53,8 @@ class Turns:
         while True:
             self._at_work = False
             job = await self._jobs.get()
+            if self._jobs.empty():
+                self.last = None
             self._at_work = True
             try:
                 await job()
