@@ -58,8 +58,7 @@ class AccountAdapter(DefaultAccountAdapter):
         record_authentication(request, user, method="signed_in", reauthenticated=True)
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
-        if user.closed_at:
-            closing.reopen(user)
+        if user.closed_at and closing.reopen(user):
             messages.success(request, gettext("Welcome back: your account is open again."))
         response: HttpResponse = super().post_login(request, user, **kwargs)
         return response

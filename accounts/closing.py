@@ -4,6 +4,7 @@ What a deleted person played stays, under a pseudonym: other people's games are 
 name is never given to anybody again.
 """
 
+import logging
 import secrets
 from datetime import datetime, timedelta
 
@@ -11,19 +12,26 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts import sessions, signals
 from accounts.models import ApiToken, EndedSession, TakenName, Trace, User
 
+log = logging.getLogger(__name__)
+
 GRACE = timedelta(days=30)
+MOST_AT_ONCE = 500
 PSEUDONYM_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 
 def refuse_last_administrator(user: User) -> None:
-    others = User.objects.filter(is_superuser=True, closed_at=None, deleted_at=None).exclude(pk=user.pk)
-    if user.is_superuser and not others.exists():
+    """For the transaction in which somebody leaves: two administrators who leave at once do so one after the other."""
+    if not user.is_superuser:
+        return
+    those = User.objects.select_for_update().filter(is_superuser=True, closed_at=None, deleted_at=None).order_by("pk")
+    if not [one for one in those if one.pk != user.pk]:
         raise ValidationError(
             _("You are the last administrator. Make somebody else one first."), code="last_administrator"
         )
@@ -31,25 +39,29 @@ def refuse_last_administrator(user: User) -> None:
 
 def close(user: User) -> None:
     """Shut the account: every session ends, nobody finds it. Signing in within 30 days opens it again."""
-    refuse_last_administrator(user)
     with transaction.atomic():
+        refuse_last_administrator(user)
         user.closed_at = timezone.now()
         user.save(update_fields=["closed_at"])
         Trace.objects.create(user=user, what=Trace.What.CLOSED)
         sessions.end_all(user, EndedSession.Reason.CLOSED)
 
 
-def reopen(user: User) -> None:
+def reopen(user: User) -> bool:
+    """Take the closing back; False where it was taken back already, or a worker has just deleted the account."""
     with transaction.atomic():
+        closed = User.objects.filter(pk=user.pk, closed_at__isnull=False, deleted_at=None)
+        if not closed.update(closed_at=None):
+            return False
         user.closed_at = None
-        user.save(update_fields=["closed_at"])
         Trace.objects.create(user=user, what=Trace.What.REOPENED)
+    return True
 
 
 def delete(user: User) -> None:
-    """Take the person out of the account, at once and for good. The row stays, for the games it points at."""
-    refuse_last_administrator(user)
+    """Take the person out of the account, at once and for good. The row stays, for the games that point at it."""
     with transaction.atomic():
+        refuse_last_administrator(user)
         user = User.objects.select_for_update().get(pk=user.pk)
         if user.deleted_at:
             return
@@ -81,10 +93,26 @@ def free_pseudonym() -> str:
 
 
 def delete_due(now: datetime) -> int:
-    """Delete the accounts that were closed 30 days ago; how many those were."""
-    due = User.objects.filter(closed_at__lte=now - GRACE, deleted_at=None)
-    count = 0
-    for user in due.iterator():
-        delete(user)
-        count += 1
-    return count
+    """Delete the accounts that were closed 30 days ago; how many those were, `MOST_AT_ONCE` at most."""
+    return delete_among(User.objects.filter(closed_at__lte=now - GRACE, deleted_at=None).order_by("closed_at", "pk"))
+
+
+def delete_among(gone: QuerySet[User]) -> int:
+    """Delete whoever of these is one of them still when their turn comes; how many those were, `MOST_AT_ONCE` at most.
+
+    Who cannot be deleted stays, and holds nobody else up.
+    """
+    return sum(_delete_if_among(gone, pk) for pk in list(gone.values_list("pk", flat=True)[:MOST_AT_ONCE]))
+
+
+def _delete_if_among(gone: QuerySet[User], pk: int) -> bool:
+    """Looked at again under the lock: they may have come back, or another worker was faster."""
+    try:
+        with transaction.atomic():
+            user = gone.select_for_update().filter(pk=pk).first()
+            if user is not None:
+                delete(user)
+    except Exception:
+        log.exception("The account %s could not be deleted", pk)
+        return False
+    return user is not None

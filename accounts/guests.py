@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -14,7 +13,6 @@ from accounts.signing import remember_mail
 
 # A guest cannot sign in again: whoever was not seen for so long has lost the way back.
 ABANDONED = timedelta(days=30)
-MOST_AT_ONCE = 500
 
 
 def claim(guest: User, name: str, password: str, *, mail: str = "", request: HttpRequest | None = None) -> User:
@@ -40,20 +38,7 @@ def claim(guest: User, name: str, password: str, *, mail: str = "", request: Htt
 
 
 def delete_abandoned(now: datetime) -> int:
-    """Delete guests not seen for 30 days, as closed accounts are; how many those were, `MOST_AT_ONCE` at most."""
-    due = _abandoned(now).order_by("seen_on", "pk").values_list("pk", flat=True)[:MOST_AT_ONCE]
-    return sum(_delete_if_abandoned(pk, now) for pk in list(due))
-
-
-def _abandoned(now: datetime) -> QuerySet[User]:
+    """Delete guests not seen for 30 days, as closed accounts are; how many those were."""
     last_day = timezone.localdate(now) - ABANDONED
-    return User.objects.filter(is_guest=True, deleted_at=None, closed_at=None, seen_on__lt=last_day)
-
-
-def _delete_if_abandoned(pk: int, now: datetime) -> bool:
-    """Looked at again under the lock: they may have come back, or another worker was faster."""
-    with transaction.atomic():
-        guest = _abandoned(now).select_for_update().filter(pk=pk).first()
-        if guest is not None:
-            closing.delete(guest)
-    return guest is not None
+    gone = User.objects.filter(is_guest=True, deleted_at=None, closed_at=None, seen_on__lt=last_day)
+    return closing.delete_among(gone.order_by("seen_on", "pk"))

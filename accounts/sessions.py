@@ -96,11 +96,11 @@ def forget_old_ends(now: datetime) -> None:
     EndedSession.objects.filter(at__lt=now - KEPT).delete()
 
 
-def clear_expired() -> None:
+def clear_expired(now: datetime) -> None:
     """Throw away sessions that nobody can use any more, and their entries in people's lists."""
     _store().clear_expired()
     UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).filter(
-        last_seen_at__lt=timezone.now() - KEPT
+        last_seen_at__lt=now - KEPT
     ).delete()
 
 

@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from accounts import closing, export, signals
-from accounts.models import EndedSession, TakenName, Trace, User
+from accounts import closing, export, guests, sessions, signals, tokens
+from accounts.models import ApiToken, EndedSession, TakenName, Trace, User
 from accounts.sessions import EndWatch
 from accounts.tasks import sweep
 from tests.accounts.conftest import PASSWORD, is_signed_in, signed_in, with_app, with_mail
@@ -118,6 +118,74 @@ def test_closed_for_thirty_days_is_deleted_by_the_sweep_and_not_before(alice: Us
     bob.refresh_from_db()
     assert alice.deleted_at
     assert (bob.deleted_at, bob.name) == (None, "Bob")
+
+
+def closed_long_ago(*people: User) -> None:
+    """The first of them the longest."""
+    for number, person in enumerate(people):
+        closing.close(person)
+        ago = closing.GRACE + timedelta(days=len(people) - number)
+        User.objects.filter(pk=person.pk).update(closed_at=timezone.now() - ago)
+
+
+def test_whoever_comes_back_while_the_sweep_runs_keeps_the_account(alice: User, bob: User) -> None:
+    closed_long_ago(alice, bob)
+
+    def come_back(user: User, **kwargs: object) -> None:
+        closing.reopen(bob)
+
+    bob.refresh_from_db()
+    signals.deleted.connect(come_back)
+    try:
+        assert closing.delete_due(timezone.now()) == 1
+    finally:
+        signals.deleted.disconnect(come_back)
+    bob.refresh_from_db()
+    assert (bob.name, bob.closed_at, bob.deleted_at) == ("Bob", None, None)
+
+
+def test_who_signs_in_a_moment_too_late_is_not_welcomed_back(alice: User) -> None:
+    closed_long_ago(alice)
+    alice.refresh_from_db()
+    closing.delete_due(timezone.now())
+    assert not closing.reopen(alice)
+    assert not Trace.objects.exists()
+    gone = User.objects.get()
+    assert gone.deleted_at
+    assert not gone.is_active
+
+
+def test_who_cannot_be_deleted_holds_nobody_else_up(alice: User, bob: User, admin: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_superuser=True)
+    alice.refresh_from_db()
+    closed_long_ago(alice, bob)
+    User.objects.filter(pk=admin.pk).update(is_superuser=False)
+    sweep()
+    assert {one.name for one in User.objects.filter(deleted_at=None)} == {"Alice", "Charlie"}
+
+
+def test_one_run_deletes_only_so_many_accounts_and_the_next_one_goes_on(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closing, "MOST_AT_ONCE", 1)
+    closed_long_ago(bob, alice)
+    assert closing.delete_due(timezone.now()) == 1
+    assert User.objects.get(deleted_at=None).name == "Alice"
+    assert closing.delete_due(timezone.now()) == 1
+
+
+def test_a_chore_of_the_sweep_that_fails_holds_up_no_other(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise OSError("the database is away")
+
+    for module, chore in [(closing, "delete_due"), (guests, "delete_abandoned"), (sessions, "clear_expired")]:
+        monkeypatch.setattr(module, chore, fail)
+    EndedSession.objects.create(user=alice, epoch=1, reason="closed", at=timezone.now() - timedelta(days=2))
+    tokens.make(alice, "a robot")
+    sessions.end_all(alice, EndedSession.Reason.SIGNED_OUT)
+    sweep()
+    assert EndedSession.objects.count() == 1
+    assert not ApiToken.objects.exists()
 
 
 # Deleting -------------------------------------------------------------------------------------------------------------

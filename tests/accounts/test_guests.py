@@ -173,7 +173,7 @@ def test_a_second_run_over_abandoned_guests_does_nothing_even_late() -> None:
 
 
 def test_one_run_deletes_only_so_many_guests_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guests, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(closing, "MOST_AT_ONCE", 2)
     for days in (31, 33, 32):
         User.objects.create_guest(seen_on=days_ago(days))
     assert guests.delete_abandoned(timezone.now()) == 2
