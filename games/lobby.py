@@ -68,5 +68,6 @@ def running_games(person_id: int) -> list[Running]:
     games = [
         Running(seat.game.code, seat.game.created, seat.game.pace == Game.Pace.RELAXED and pace.is_awaited(seat))
         for seat in seats[:MOST_GAMES]
+        if not seat.has_left
     ]
     return sorted(games, key=lambda game: not game.due)

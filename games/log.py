@@ -86,6 +86,7 @@ class Append:
     wake_at: int | None
     started_ms: int | None = None
     awaits: int = 0
+    left: int = 0
     ended_ms: int | None = None
     ending: Ending | None = None
 
@@ -97,7 +98,7 @@ def write(appends: Sequence[Append]) -> set[int]:
         heads = _heads(cursor, [append.game_id for append in ordered])
         fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
         cursor.executemany(
-            "UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, ended = %s,"
+            "UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, left = %s, ended = %s,"
             " started_ms = COALESCE(started_ms, %s) WHERE id = %s",
             [
                 (
@@ -105,6 +106,7 @@ def write(appends: Sequence[Append]) -> set[int]:
                     a.wake_at,
                     a.kept_by,
                     a.awaits,
+                    a.left,
                     _moment(a.ended_ms),
                     a.started_ms,
                     a.game_id,

@@ -18,7 +18,7 @@ from accounts import letters
 from accounts.models import User
 from games import news
 from games.models import Game, Meeting, Nudge, Seat
-from games.rooms import RoomRefusal
+from games.rooms import RoomRefusal, plays_on
 
 logger = logging.getLogger(__name__)
 
@@ -194,13 +194,14 @@ def accept(game: Game, person: User) -> None:
 
 
 def undecided(meeting: Meeting) -> list[str]:
-    """Who has not accepted yet."""
+    """Who has not accepted yet, of those who play on."""
     seats = Seat.objects.filter(game=meeting.game_id, kind=Seat.Kind.HUMAN).exclude(user__in=meeting.accepted.all())
-    return [seat.user.name for seat in seats.select_related("user").order_by("number") if seat.user]
+    found = seats.select_related("game", "user").order_by("number")
+    return [seat.user.name for seat in found if seat.user and not seat.has_left]
 
 
 def _refuse_strangers(game: Game, person: User) -> None:
-    if game.ended or not Seat.objects.filter(game=game, user=person).exists():
+    if game.ended or not plays_on(game, person.pk):
         raise RoomRefusal("no_seat")
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import rooms
 from games.ladder import standing
-from games.models import Game, Room, RoomSeat, Waiting
+from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.ranked import MOST_MEETINGS, meetings_today, refusal_of_ranked
 from games.rooms import RoomRefusal
 from games.rules import terms
@@ -197,6 +197,7 @@ def crowd(now: datetime | None = None) -> dict[int, int]:
 
 
 def game_of(person_id: int) -> Game | None:
-    """The running live game of the room in which this person has their live seat."""
-    seats = RoomSeat.objects.filter(user=person_id, live=True)
-    return Game.objects.filter(room__in=seats.values("room"), seats__user=person_id, ended=None).first()
+    """The running live game of the room in which this person has their live seat, unless they have left it for good."""
+    rooms_of = RoomSeat.objects.filter(user=person_id, live=True).values("room")
+    seat = Seat.objects.filter(user=person_id, game__room__in=rooms_of, game__ended=None).select_related("game").first()
+    return None if seat is None or seat.has_left else seat.game

@@ -91,6 +91,7 @@ def append_of(
         wake_at=None if wake_at is None else started_ms + wake_at,
         started_ms=started_ms,
         awaits=sum(1 << seat for seat in awaited(after)),
+        left=sum(1 << seat for seat in after.leavers),
         ended_ms=now if after.phase == "over" else None,
         ending=ending_of(after),
     )

@@ -82,6 +82,8 @@ class Game(models.Model):
     kept_by = models.ForeignKey(Server, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     # The people the game waits for, a bit for each seat: what makes it somebody's turn.
     awaits = models.PositiveSmallIntegerField(default=0)
+    # Who has left it for good, a bit for each seat.
+    left = models.PositiveSmallIntegerField(default=0)
     ended = models.DateTimeField(null=True, db_index=True)
     kept_as = models.CharField(max_length=6, choices=Kept, default=Kept.LOG)
 
@@ -181,6 +183,11 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id}/{self.number}"
+
+    @property
+    def has_left(self) -> bool:
+        """Whether whoever sat there has left the game for good."""
+        return bool(self.game.left >> self.number & 1)
 
 
 class Finish(models.Model):

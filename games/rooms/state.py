@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from games import log, opening, rules, steps
 from games.models import Admission, Game, Room, RoomSeat, Seat
 
 # Who agreed and then was not seen for so long does not start a live game.
@@ -44,12 +43,7 @@ def is_away(room: Room, seat: RoomSeat, now: datetime | None = None) -> bool:
 
 def plays_on(game: Game, person_id: int) -> bool:
     """Whether this person has a seat in a running game and has not left it for good."""
-    opened = opening.find_by_id(game.pk)
-    seat = None if opened is None else opened.seat_of(person_id)
-    if opened is None or seat is None:
-        return False
-    lines = log.since(game.pk, 0).lines
-    return not lines or steps.read(rules.blank(opened.terms()), lines)[-1].after.players[seat].left_at is None
+    return any(not seat.has_left for seat in game.seats.filter(user=person_id).select_related("game"))
 
 
 def admission_of(room: Room, person_id: int | None) -> bool | None:

@@ -192,6 +192,7 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "result": [] if running or last is None else rooms.result_of(last),
         "awaited": pace.awaited_people(relaxed_game) if relaxed_game else set(),
         "relaxed": relaxed_game is not None,
+        "plays": me is not None and relaxed_game is not None and rooms.plays_on(relaxed_game, me.pk),
         "meeting": meeting,
         "undecided": pace.undecided(meeting) if meeting else [],
         "admission": rooms.admission_of(room, me.pk) if me else None,

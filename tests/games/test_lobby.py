@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games import lobby, rooms
+from games import intervention, lobby, rooms
 from games.models import Game, Room, RoomSeat
+from games.rules import terms
 
 pytestmark = pytest.mark.django_db
 
@@ -96,6 +97,25 @@ def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_li
     assert set(lobby.free_rooms()) == {free, full}
     rooms.stand(free, alice)
     assert list(lobby.free_rooms()) == [full]
+
+
+@pytest.mark.parametrize("speed", Game.Pace.values)
+def test_nobody_is_led_back_into_a_game_that_they_left_for_good(speed: terms.Pace, client: Client) -> None:
+    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    room = rooms.open_room(alice, size=3, pace=speed)
+    for person in (bob, charlie):
+        rooms.sit(room, person)
+    for person in (alice, bob, charlie):
+        rooms.agree(room, person)
+    game = Game.objects.get()
+    client.force_login(alice)
+    assert game.code in client.get("/play/").content.decode()
+    assert intervention.remove(game.pk, alice.pk)
+    assert not lobby.running_games(alice.pk)
+    assert lobby.running_games(bob.pk)
+    assert game.code not in client.get("/play/").content.decode()
+    assert client.get("/play/quick/").status_code == 200
+    assert [rooms.plays_on(game, person.pk) for person in (alice, bob)] == [False, True]
 
 
 def test_rooms_are_found_by_pace_and_kind_and_the_fullest_comes_first() -> None:

@@ -20,7 +20,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from games import pace, rooms, steps
+from games import intervention, pace, rooms, steps
 from games.models import Game, Meeting, Nudge, Room, Seat
 from games.rooms import RoomRefusal
 from games.rules.events import Event
@@ -200,6 +200,23 @@ def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
     pace.propose(game, bob, timezone.now() + timedelta(hours=3))
     assert pace.undecided(Meeting.objects.get()) == ["Alice"]
     assert pace.meeting_of(game, timezone.now() + timedelta(hours=5)) is None
+
+
+@pytest.mark.django_db
+def test_a_time_waits_for_nobody_who_has_left(client: Client) -> None:
+    alice, bob, charlie = people("Alice", "Bob", "Charlie")
+    room, game = relaxed_game([alice, bob, charlie])
+    meeting = pace.propose(game, bob, timezone.now() + timedelta(days=1))
+    pace.accept(game, charlie)
+    assert pace.undecided(meeting) == ["Alice"]
+    assert intervention.remove(game.pk, alice.pk)
+    assert pace.undecided(meeting) == []
+    with pytest.raises(RoomRefusal):
+        pace.accept(game, alice)
+    client.force_login(alice)
+    page = client.get(f"/rooms/{room.code}/").content.decode()
+    assert "all accept" in page
+    assert "Propose" not in page
 
 
 @pytest.mark.django_db
