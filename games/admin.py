@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.paging import NearPages
 from games import rooms, servers
-from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server
+from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server, What
 from games.moderation import acts, roles, sides
 from games.moderation.acts import Why
 
@@ -233,6 +233,7 @@ class RoomAdmin(ReadOnly):
                 "stale": stale,
                 "kept": chosen.count() - len(stale),
                 "chosen": [room.pk for room in chosen],
+                "most": roles.MOST_OF[What.CLOSE_ROOM],
             }
             return TemplateResponse(request, "games/admin/close_stale.html", context)
         assert isinstance(request.user, User)
@@ -242,8 +243,10 @@ class RoomAdmin(ReadOnly):
                 acts.close_room(request.user, room, Why(Reason.STALE))
             except ValidationError as refused:
                 self.message_user(request, f"{room}: {' '.join(refused.messages)}", messages.ERROR)
-                break
-            done += 1
+                if refused.code == roles.TOO_MANY:
+                    break
+            else:
+                done += 1
         self.message_user(request, _("Rooms closed: %(number)d") % {"number": done})
         return None
 

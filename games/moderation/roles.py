@@ -20,6 +20,8 @@ MOST_OF: dict[str, int] = {
     What.VOID_GAME: 10,
     What.ROLE: 5,
 }
+# The code of the refusal.
+TOO_MANY = "too_many_acts"
 
 
 def is_moderator(user: object) -> bool:
@@ -39,7 +41,7 @@ def refuse_too_many(by: User, what: What) -> None:
     if lately.count() + refused.count() >= MOST_ACTS or (
         what in MOST_OF and lately.filter(what=what).count() >= MOST_OF[what]
     ):
-        raise ValidationError(_("That is enough for one hour. Ask another moderator."), code="too_many_acts")
+        raise ValidationError(_("That is enough for one hour. Ask another moderator."), code=TOO_MANY)
 
 
 def refuse_all_but_administrators(by: User) -> None:

@@ -16,8 +16,8 @@ from accounts.models import User
 from accounts.paging import FURTHEST
 from games import gauges, rooms
 from games.admin import ReadOnly
-from games.models import Act, Case, Game, Reason, Room, Server
-from games.moderation import acts
+from games.models import Act, Case, Game, Reason, Room, Server, What
+from games.moderation import acts, roles
 from games.moderation.acts import Why
 from games.pulse import Pulse
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
@@ -180,6 +180,24 @@ def test_stale_rooms_are_closed_together_after_a_look_at_them(office: Client, ir
     office.post("/admin/games/room/", chosen | {"sure": "yes"})
     assert list(Room.objects.filter(closed=None)) == [busy]
     assert [(act.by, act.room) for act in Act.objects.all()] == [(juve, stale.code)]
+
+
+def test_a_stale_room_that_is_refused_keeps_no_other_open(
+    office: Client, irma: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, others = rooms.open_room(User.objects.get(name="Juve")), [rooms.open_room(irma)]
+    others.append(rooms.open_room(somebody("Max")))
+    Room.objects.update(touched=timezone.now() - timedelta(hours=1))
+    chosen = {"action": "close_stale", "_selected_action": [own.pk, *(room.pk for room in others)], "sure": "yes"}
+    monkeypatch.setitem(roles.MOST_OF, What.CLOSE_ROOM, 1)
+    assert (
+        "You may close 1 room in one hour" in office.post("/admin/games/room/", chosen | {"sure": ""}).content.decode()
+    )
+    office.post("/admin/games/room/", chosen)
+    assert set(Room.objects.filter(closed=None)) == {own, others[1]}
+    monkeypatch.setitem(roles.MOST_OF, What.CLOSE_ROOM, 30)
+    office.post("/admin/games/room/", chosen)
+    assert set(Room.objects.filter(closed=None)) == {own}
 
 
 @pytest.mark.parametrize("who", ["visitor", "player"])
