@@ -4,6 +4,7 @@ ValidationError where it is refused: too many acts in an hour, a case that is no
 may not act on, a table at which they sat. Whatever is refused has changed nothing.
 """
 
+import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from accounts.models import Role, User
 from games import chat, intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
+
+logger = logging.getLogger(__name__)
 
 ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.FORGIVE)
 
@@ -65,8 +68,18 @@ def suspend(by: User, person: User, until: datetime, why: Why) -> Act:
 
 
 def _leave_live_games(person_id: int) -> None:
-    for game in Game.objects.filter(seats__user=person_id, ended=None, pace=Game.Pace.LIVE):
-        intervention.remove(game.pk, person_id)
+    """Out of each of them; where one cannot be left just now, the others are, and it is tried again."""
+    left: set[int] = set()
+    for last in (False, False, True):
+        games = Game.objects.filter(seats__user=person_id, ended=None, pace=Game.Pace.LIVE).exclude(pk__in=left)
+        for game_id in list(games.values_list("pk", flat=True)):
+            try:
+                intervention.remove(game_id, person_id)
+            except Exception:
+                if last:
+                    logger.exception("Person %d is suspended, and still in game %d", person_id, game_id)
+            else:
+                left.add(game_id)
 
 
 def rename(by: User, person: User, why: Why) -> Act:
@@ -222,6 +235,8 @@ def _write(
         cases.mine(why.case, by)
     elif person is not None and what in ON_PEOPLE:
         sides.refuse_own_company(by, person)
+        if what != What.SUSPEND:
+            cases.refuse_worked_on(person, by)
     act = Act.objects.create(
         by=by,
         person=person,

@@ -77,6 +77,18 @@ def _refuse_taken(case: Case, moderator: User) -> None:
         raise ValidationError(_("Another moderator works on this case."), code="case_taken")
 
 
+def refuse_worked_on(person: User, moderator: User) -> None:
+    """For an act without a case on somebody whose case another moderator works on; the case's row is locked by then."""
+    waiting = Case.objects.filter(about=person, decided=None).select_for_update(of=["self"])
+    case = waiting.select_related("claimed_by").first()
+    if case is not None and case.claimed_by is not None and not is_free(case, moderator):
+        raise ValidationError(
+            _("%(name)s works on a case about this person. Only a suspension does not wait for that."),
+            code="case_taken",
+            params={"name": case.claimed_by.name},
+        )
+
+
 def decide(case: Case, moderator: User, verdicts: Mapping[int, Report.Verdict], words: str = "") -> Act:
     """Close a case with a verdict on each of its reports, by their numbers: everybody who reported hears that it was
     decided, and whoever reported falsely on purpose that it counts against them. It counts against nobody else."""

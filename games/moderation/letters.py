@@ -33,6 +33,7 @@ OTHERS: dict[str, str | Promise] = {
     Letter.Kind.DECIDED: _("Your report has been looked at and decided. Thank you."),
     Letter.Kind.REFUSED: _("Another moderator has looked at your appeal. It stays as it was:"),
 }
+LOOKED_AT_AGAIN = _("The decision about your report has been taken back. It will be looked at again.")
 
 
 def send(
@@ -60,13 +61,25 @@ def send_to_others(people: Iterable[User], act: Act) -> None:
 
 
 def take_back(act: Act, words: str) -> None:
-    """Tell everybody who had a letter about an act that it is undone."""
+    """Tell everybody who had a letter about an act that it is undone; of a decision, whoever heard that there is one,
+    but the words only whom it went against."""
     for person in User.objects.filter(letters__act=act).distinct().order_by("pk"):
         send(person, Letter.Kind.UNDONE, act=act, words=words)
+    for letter in _heard_of_decision(act).values():
+        send(letter.person, Letter.Kind.UNDONE, report=letter.report)
+
+
+def _heard_of_decision(act: Act) -> dict[int, Letter]:
+    """The last letter of each who heard that a report of theirs was decided by this act, and nothing more."""
+    heard = Letter.objects.filter(kind=Letter.Kind.DECIDED, report__in=act.after.get("verdicts", {}))
+    heard = heard.exclude(person__in=Letter.objects.filter(act=act).values("person"))
+    return {letter.person_id: letter for letter in heard.select_related("person", "report").order_by("pk")}
 
 
 def sentences(letter: Letter) -> list[str | Promise]:
     """What it says, in the language of whoever reads."""
+    if letter.kind == Letter.Kind.UNDONE and letter.report_id is not None:
+        return [LOOKED_AT_AGAIN]
     said = [OTHERS[letter.kind]] if letter.kind in OTHERS else []
     if letter.act and letter.act.what in SENTENCES:
         said.append(SENTENCES[letter.act.what])

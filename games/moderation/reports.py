@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -88,18 +89,24 @@ def urgency(case: Case) -> int:
     """The gravest reason counts whole, everybody else's a fifth; the word of a false reporter counts nothing."""
     worst: dict[int, int] = {}
     live = 0
+    reporters = case.reports.values("reporter")
+    false = set(_lately_abusive().filter(reporter__in=reporters).values_list("reporter", flat=True))
     for report in case.reports.select_related("game"):
-        if not abusive_reports(report.reporter_id):
-            worst[report.reporter_id] = max(worst.get(report.reporter_id, 0), WEIGHT.get(report.reason, 0))
-            live = LIVE if report.game and report.game.ended is None else live
+        if report.reporter_id in false:
+            continue
+        worst[report.reporter_id] = max(worst.get(report.reporter_id, 0), WEIGHT.get(report.reason, 0))
+        live = LIVE if report.game and report.game.ended is None else live
     ordered = sorted(worst.values(), reverse=True)
     return ordered[0] + sum(ordered[1:]) // 5 + live if ordered else 0
 
 
 def abusive_reports(person_id: int) -> int:
     """How often this person reported falsely on purpose, lately."""
-    since = timezone.now() - ABUSE_COUNTS
-    return Report.objects.filter(reporter=person_id, verdict=Report.Verdict.ABUSIVE, at__gt=since).count()
+    return _lately_abusive().filter(reporter=person_id).count()
+
+
+def _lately_abusive() -> QuerySet[Report]:
+    return Report.objects.filter(verdict=Report.Verdict.ABUSIVE, at__gt=timezone.now() - ABUSE_COUNTS)
 
 
 def _refuse(reporter: User, about: User, moment: Moment) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from accounts.models import EndedSession, User
-from games import chat, ladder, log, ranked, rooms, sweep
+from games import chat, intervention, ladder, log, ranked, rooms, sweep
 from games.models import Act, Game, Ladder, Letter, Message, Rating, Reason, What
 from games.moderation import acts, letters, roles, sides, undoing
 from games.moderation.acts import Why
@@ -225,6 +225,29 @@ def test_a_suspension_takes_somebody_out_of_live_games_at_once(max_: User, juve:
     sweep.wake(game.pk)
     acts.suspend(juve, max_, timezone.now() + timedelta(days=1), WHY)
     assert '"type":"abandoned","seat":1,"by":"staff"' in last(game).replace(" ", "")
+
+
+@committing
+@pytest.mark.parametrize("failures", [1, 9])
+def test_one_game_that_cannot_be_left_keeps_nobody_in_the_others(
+    failures: int, max_: User, juve: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    games = [game_of(somebody(f"Irma {number}"), max_, somebody(f"Fandor {number}")) for number in range(3)]
+    for game in games:
+        sweep.wake(game.pk)
+    remove, failed = intervention.remove, []
+
+    def fails(game_id: int, person_id: int) -> bool:
+        if game_id == games[0].pk and len(failed) < failures:
+            failed.append(game_id)
+            raise log.Behind
+        return remove(game_id, person_id)
+
+    monkeypatch.setattr(intervention, "remove", fails)
+    acts.suspend(juve, max_, timezone.now() + timedelta(days=1), WHY)
+    out = ['"abandoned"' in last(game) for game in games]
+    assert out == [failures == 1, True, True]
+    assert (f"still in game {games[0].pk}" in caplog.text) is (failures > 1)
 
 
 def test_nobody_ends_a_game_at_whose_table_they_sit(juve: User, max_: User) -> None:

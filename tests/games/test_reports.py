@@ -7,14 +7,16 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
 from games import chat, log, rooms, sweep
-from games.models import Case, Game, Letter, Message, Reason, Report
-from games.moderation import appeals, cases, reports, roles
+from games.models import Act, Case, Game, Letter, Message, Reason, Report
+from games.moderation import acts, appeals, cases, reports, roles, undoing
+from games.moderation.acts import Why
 from games.moderation.reports import Moment
 from tests.games.finished import finished
 from tests.games.night_watch import client_of, decided, game_of, moderator, reported, somebody
@@ -87,6 +89,23 @@ def _ended(*people: User) -> Game:
     Game.objects.filter(pk=game.pk).update(ended=timezone.now())
     game.refresh_from_db()
     return game
+
+
+def test_the_fortieth_report_asks_no_more_than_the_second_and_a_false_reporter_counts_nothing(max_: User) -> None:
+    def questions(number: int) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            reported(witnesses[number], max_)
+        return len(asked)
+
+    witnesses = [somebody(f"Witness {number}") for number in range(6)]
+    questions(0)
+    few = questions(1)
+    assert [questions(number) for number in (2, 3, 4, 5)] == [few] * 4
+    case = Case.objects.get()
+    Report.objects.update(verdict=Report.Verdict.ABUSIVE)
+    assert reports.urgency(case) == 0
+    Report.objects.filter(reporter=witnesses[3]).update(verdict="")
+    assert reports.urgency(case) == reports.WEIGHT["insult"]
 
 
 def test_nobody_reports_themselves_or_the_same_twice(irma: User, max_: User) -> None:
@@ -400,6 +419,41 @@ def test_a_reported_message_is_hidden_from_the_case(irma: User, max_: User, juve
     page.post(address, form)
     message.refresh_from_db()
     assert message.hidden
+
+
+@pytest.mark.both_databases
+def test_whose_case_another_works_on_is_acted_on_there_and_nowhere_else_but_for_a_suspension() -> None:
+    irma, max_, juve, lupin = somebody("Irma Vep"), somebody("Max"), moderator(), moderator("Lupin")
+    case, tomorrow = cases.claim(reported(irma, max_).case, juve), timezone.now() + timedelta(days=1)
+    answer = client_of(lupin).post(
+        f"/moderation/people/{max_.pk}/", {"what": "warn", "hours": "24", "reason": "insult"}
+    )
+    assert answer.status_code == 422
+    assert "Juve works on a case about this person." in answer.content.decode()
+    assert not Act.objects.exists()
+    assert acts.suspend(lupin, max_, tomorrow, Why(Reason.THREAT))
+    assert acts.warn(juve, max_, Why(Reason.INSULT))
+    cases.release(case, juve)
+    assert acts.warn(lupin, max_, Why(Reason.INSULT))
+
+
+@pytest.mark.both_databases
+def test_everybody_who_heard_of_a_decision_hears_once_that_it_is_taken_back() -> None:
+    irma, max_, juve = somebody("Irma Vep"), somebody("Max"), moderator()
+    apache, fandor = somebody("Apache"), somebody("Fandor")
+    right, again, mean = reported(irma, max_), reported(irma, max_, game=_ended(irma, max_)), reported(apache, max_)
+    case, verdict = cases.claim(right.case, juve), Report.Verdict
+    found = {right.pk: verdict.UPHELD, again.pk: verdict.UPHELD, mean.pk: verdict.ABUSIVE}
+    act = cases.decide(case, juve, found)
+    reported(fandor, somebody("Barbe"))
+    undoing.undo(act, juve, "Only for Apache.")
+    taken_back = Letter.objects.filter(kind="undone").order_by("person__name")
+    assert [(letter.person, letter.words) for letter in taken_back] == [(apache, "Only for Apache."), (irma, "")]
+    assert "It will be looked at again." in client_of(irma).get("/letters/").content.decode()
+    assert "It will be looked at again." not in client_of(apache).get("/letters/").content.decode()
+    second = decided(cases.claim(case, juve), juve, verdict.ABUSIVE)
+    undoing.undo(second, juve)
+    assert Letter.objects.filter(kind="undone", person=irma).count() == 2
 
 
 def test_another_moderators_case_is_refused_without_a_change(irma: User, max_: User, juve: User) -> None:
