@@ -1,7 +1,8 @@
 """Careers: what everybody has played in all, counted game by game, so that no page goes through thousands of them.
 
 Results are counted some seconds after a game's end, its figures as soon as there are any, and each of them once: a
-mark on the game's row goes with them. A game taken out of the ratings keeps its result, and stays counted.
+mark on the game's row goes with them. A game taken out of the ratings keeps its result, and stays counted; how somebody
+left one counts until it is forgiven.
 
 Who locks what: the game's row first, then the careers of its players in the order of their ids. Whoever holds a career
 may write its person's rows of opponents.
@@ -9,7 +10,7 @@ may write its person's rows of opponents.
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Min, Q, Sum
@@ -68,6 +69,16 @@ def add_figures(game_id: int) -> None:
         _add_figures(_held(game_id))
 
 
+def forgive(seats: Collection[int], *, forgiven: bool) -> None:
+    """How people left at these seats counts no longer in their careers, or counts again."""
+    with transaction.atomic():
+        left = Seat.objects.filter(pk__in=seats)
+        list(Game.objects.select_for_update(no_key=True).filter(pk__in=left.values("game")).order_by("pk"))
+        left.update(forgiven=forgiven)
+        for user_id in sorted({user_id for user_id in left.values_list("user", flat=True) if user_id}):
+            _recount_careers(user_id, user_id + 1)
+
+
 def _held(game_id: int) -> list[Seat]:
     """The seats of people, whose careers are locked until the transaction ends."""
     seats = list(Seat.objects.filter(game=game_id, user__isnull=False).order_by("user"))
@@ -78,7 +89,7 @@ def _held(game_id: int) -> list[Seat]:
 
 
 def _add_result(seat: Seat) -> None:
-    added = [seat.conduct]
+    added = [] if seat.forgiven else [str(seat.conduct)]
     if seat.place is not None:
         added += ["games", "won"] if seat.place == 1 else ["games"]
     most = Greatest("most_points", (seat.points or 0) if seat.place else 0)
@@ -155,7 +166,7 @@ def _recount_careers(first: int, end: int) -> int:
             most_points=Max("points", filter=placed, default=0),
             completed=Sum("figures__completed", filter=placed, default=0),
             uniques=Sum("figures__uniques", filter=placed, default=0) / UNIQUE_POINTS,
-            **{name: Count("pk", filter=Q(conduct=name)) for name in Seat.Conduct.values},
+            **{name: Count("pk", filter=Q(conduct=name, forgiven=False)) for name in Seat.Conduct.values},
             **{name: Count("pk", filter=Q(figures__plan=name)) for name in Figures.Plan.values},
         )
     )

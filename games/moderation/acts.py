@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts import moderation as accounts
 from accounts import names
 from accounts.models import Role, User
-from games import chat, intervention, ladder, rooms
+from games import careers, chat, intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
 
@@ -142,7 +142,7 @@ def forgive(by: User, person: User, why: Why) -> Act:
         left = Seat.objects.filter(user=person, forgiven=False).exclude(conduct__in=("", Seat.Conduct.FINISHED))
         seats = list(left.values_list("pk", flat=True))
         act = _write(by, What.FORGIVE, why, person, before={"seats": seats}, after={"forgiven": True})
-        Seat.objects.filter(pk__in=seats).update(forgiven=True)
+        careers.forgive(seats, forgiven=True)
     return act
 
 

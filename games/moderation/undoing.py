@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts import moderation as accounts
 from accounts import names
 from accounts.models import Role, User
-from games import chat, ladder, rooms
+from games import careers, chat, ladder, rooms
 from games.models import FINAL, Act, Appeal, Case, Report, Room, Seat, What
 from games.moderation import letters, roles, sides
 
@@ -94,7 +94,7 @@ def _count_again(act: Act, by: User) -> None:
 
 
 def _hold_against_again(act: Act, by: User) -> None:
-    Seat.objects.filter(pk__in=act.before["seats"]).update(forgiven=False)
+    careers.forgive(act.before["seats"], forgiven=False)
 
 
 def _former_role(act: Act, by: User) -> None:
@@ -131,7 +131,8 @@ def _back_to_its_owner(act: Act, by: User) -> None:
 def _let_in_again(act: Act, by: User) -> None:
     """Into the room; a game goes on without whoever was taken out, but nobody holds it against them."""
     if act.game is not None:
-        Seat.objects.filter(game=act.game, user=act.person_id).update(forgiven=True)
+        seats = Seat.objects.filter(game=act.game, user=act.person_id).values_list("pk", flat=True)
+        careers.forgive(list(seats), forgiven=True)
     elif act.person_id is not None:
         rooms.let_in(_room_of(act), act.person_id, act.before.get("admission"))
 

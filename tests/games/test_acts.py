@@ -11,9 +11,9 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from accounts.models import EndedSession, User
-from games import chat, intervention, ladder, log, ranked, rooms, sweep
-from games.models import Act, Game, Ladder, Letter, Message, Rating, Reason, What
-from games.moderation import acts, letters, roles, sides, undoing
+from games import careers, chat, intervention, ladder, log, ranked, rooms, sweep
+from games.models import Act, Career, Game, Ladder, Letter, Message, Rating, Reason, What
+from games.moderation import acts, cases, letters, roles, sides, undoing
 from games.moderation.acts import Why
 from midnight.celery import app
 from tests.games.finished import finished
@@ -358,6 +358,27 @@ def test_what_was_left_unfinished_is_forgiven_and_held_against_again(juve: User,
     assert ranked.pause_of(max_.pk) is None
     undoing.undo(act, juve)
     assert ranked.pause_of(max_.pk)
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("counted", ["before", "after"])
+def test_what_is_forgiven_counts_in_no_case_and_no_career_until_that_is_undone(counted: str) -> None:
+    juve, irma, max_ = moderator(), somebody("Irma Vep"), somebody("Max")
+    game = finished("fr-3-ranked", [max_, irma, somebody("Fandor")])
+    game.seats.filter(user__in=[max_, irma]).update(conduct="left")
+    if counted == "before":
+        careers.count_finished()
+    act = acts.forgive(juve, max_, WHY)
+    careers.count_finished()
+
+    def left(person: User) -> tuple[int, int]:
+        assert careers.recount() == 0
+        return Career.objects.get(user=person).left, len(cases.conduct_of(person))
+
+    assert (left(max_), left(irma)) == ((0, 0), (1, 1))
+    assert client_of(max_).get("/people/Max/").status_code == 200
+    undoing.undo(act, juve)
+    assert left(max_) == (1, 1)
 
 
 # On rooms -------------------------------------------------------------------------------------------------------------
