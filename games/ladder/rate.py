@@ -22,6 +22,9 @@ from games.rating import Standing
 
 logger = logging.getLogger(__name__)
 
+# What says that a game does not fit, whoever tries it and however often.
+UNRATABLE = (IntegrityError, DataError, ArithmeticError, ValueError)
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -94,7 +97,7 @@ def _rate_next(pace: str, up_to: int | None) -> bool:
                 return False
             _settle(ladder, games[0], games[0].outcome)
             write(pace, ladder.generation, games)
-    except (IntegrityError, DataError, ArithmeticError, ValueError):
+    except UNRATABLE:
         logger.exception("The next game of the %s ladder cannot be rated", pace)
         return _park_next(pace, up_to)
     return True

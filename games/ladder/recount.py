@@ -92,7 +92,7 @@ def _compare_ledger(found: Recount, held: dict[int, Held], done: int, last: int,
         kept = _lines(found.pace, games[0].seq, games[-1].seq)
         for game in games:
             found.games += 1
-            expected = dict(_worked_out(held, game)) if game.counts else {}
+            expected = _expected(held, game)
             lines = kept.pop(game.seq, {})
             if expected != lines:
                 found.differs(f"game {game.seq}", _told(expected.values()), _told(lines.values()))
@@ -102,6 +102,15 @@ def _compare_ledger(found: Recount, held: dict[int, Held], done: int, last: int,
         done = games[-1].seq
         progress(len(games))
     return max(done, last)
+
+
+def _expected(held: dict[int, Held], game: Finished) -> dict[int, Line]:
+    """The lines of a game that counts; one that cannot be worked out has none, and is parked."""
+    try:
+        return dict(_worked_out(held, game)) if game.counts else {}
+    except (ArithmeticError, ValueError):
+        logger.exception("Game %d cannot be worked out", game.game_id)
+        return {}
 
 
 def _worked_out(held: dict[int, Held], game: Finished) -> Iterator[tuple[int, Line]]:

@@ -2,18 +2,23 @@
 
 The new generation is written in small pieces beside the one in force, which goes on rating what ends meanwhile. When
 nothing is missing any more, one short transaction puts it in force. The old lines stay in the ledger.
+
+Who locks what: the ladder's row first, then the generations that are under way, then the game. A replay that has read
+a game that is to be taken out is waited for, so that it is seen to have counted it.
 """
 
 import logging
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from games.ladder.finished import finished
+from games.ladder.finished import Finished, finished
 from games.ladder.ledger import last_lines
-from games.ladder.rate import ask_a_worker, locked, write
+from games.ladder.rate import UNRATABLE, ask_a_worker, locked, write
 from games.models import Game, Generation, Ladder, Rating
 
 logger = logging.getLogger(__name__)
@@ -27,42 +32,60 @@ PAUSE_SECONDS = 0.02
 def void_game(game_id: int, by: int | None) -> bool:
     """Take a game out of the ratings; False where it is out already, or counts for no ladder."""
     with transaction.atomic():
-        changed = Game.objects.filter(pk=game_id, voided=None).exclude(finish_seq=None)
-        return bool(changed.update(voided=timezone.now(), voided_by=by)) and _replay_from(game_id)
+        place = _held_place(game_id)
+        changed = Game.objects.filter(pk=game_id, voided=None)
+        return bool(place and changed.update(voided=timezone.now(), voided_by=by) and place.replay())
 
 
 def restore_game(game_id: int) -> bool:
     """Let a game count again that was taken out; False where it counts."""
     with transaction.atomic():
+        place = _held_place(game_id)
         changed = Game.objects.filter(pk=game_id).exclude(voided=None)
-        return bool(changed.update(voided=None, voided_by=None)) and _replay_from(game_id)
+        return bool(place and changed.update(voided=None, voided_by=None) and place.replay())
 
 
 def replay_from(game_id: int) -> bool:
     """Have a ladder replayed from a game on, whose result somebody has put right."""
     with transaction.atomic():
-        return _replay_from(game_id)
+        place = _held_place(game_id)
+        return bool(place and place.replay())
 
 
-def _replay_from(game_id: int) -> bool:
-    game = Game.objects.get(pk=game_id)
-    if game.finish_seq is None:
-        return False
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a game stands on its ladder, whose row and replays are locked: nobody rates the game meanwhile."""
+
+    seq: int
+    ladder: Ladder
+    building: list[Generation]
+
+    def replay(self) -> bool:
+        """Have everything from this game on worked out again, unless its turn is still to come there."""
+        if self.seq > self.ladder.rated_to:
+            return True
+        pace, first = self.ladder.pace, self.seq
+        for generation in self.building:
+            if generation.rated_to < self.seq:
+                return True
+            generation.state = Generation.State.DROPPED
+            generation.save(update_fields=["state"])
+            first = min(first, generation.from_seq)
+        newest = Generation.objects.filter(pace=pace).order_by("-number")
+        number = newest.values_list("number", flat=True).first() or 0
+        Generation.objects.create(pace=pace, number=number + 1, from_seq=first, rated_to=first - 1)
+        transaction.on_commit(partial(ask_a_worker, "games.tasks.replay_ladders"))
+        return True
+
+
+def _held_place(game_id: int) -> _Place | None:
+    """The place of this game, held until the transaction ends; None where it counts for no ladder."""
+    game = Game.objects.filter(pk=game_id).first()
+    if game is None or game.finish_seq is None:
+        return None
     ladder = locked(game.pace)
-    if game.finish_seq > ladder.rated_to:
-        return True  # its turn will come, and find it as it is
-    first = game.finish_seq
-    known = Generation.objects.filter(pace=game.pace)
-    for building in known.filter(state=Generation.State.BUILDING):
-        if building.rated_to < game.finish_seq:
-            return True  # the same
-        building.state = Generation.State.DROPPED
-        building.save(update_fields=["state"])
-        first = min(first, building.from_seq)
-    number = known.order_by("-number").values_list("number", flat=True).first() or 0
-    Generation.objects.create(pace=game.pace, number=number + 1, from_seq=first, rated_to=first - 1)
-    transaction.on_commit(partial(ask_a_worker, "games.tasks.replay_ladders"))
-    return True
+    building = Generation.objects.select_for_update().filter(pace=game.pace, state=Generation.State.BUILDING)
+    return _Place(game.finish_seq, ladder, list(building.order_by("number")))
 
 
 def replay() -> int:
@@ -132,12 +155,26 @@ def _follow(generation: Generation, rated_to: int) -> bool:
     games = finished(generation.pace, generation.rated_to, up_to=rated_to, most=GAMES_A_PIECE)
     if not games:
         return False
-    write(generation.pace, generation.number, games)
-    put_right = [game.game_id for game in games if game.counts]
-    Game.objects.filter(pk__in=put_right, rated=Game.Rated.PARKED).update(rated=Game.Rated.RATED)
+    _write(generation, games)
     generation.rated_to = games[-1].seq
     generation.save(update_fields=["rated_to"])
     return True
+
+
+def _write(generation: Generation, games: Sequence[Finished]) -> None:
+    """Rate these games; one that cannot be rated is put aside, as everywhere: nobody waits for it."""
+    counting = Game.objects.filter(pk__in=[game.game_id for game in games if game.counts])
+    try:
+        with transaction.atomic():
+            write(generation.pace, generation.number, games)
+            counting.filter(rated=Game.Rated.PARKED).update(rated=Game.Rated.RATED)
+    except UNRATABLE:
+        if len(games) > 1:
+            for game in games:
+                _write(generation, [game])
+            return
+        logger.exception("Game %d cannot be rated again", games[0].game_id)
+        counting.update(rated=Game.Rated.PARKED)
 
 
 def _put_in_force(generation: Generation, ladder: Ladder) -> None:
