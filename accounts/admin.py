@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Trace, User
 from accounts.paging import NearPages
+from accounts.templatetags.sanctions import until
 
 if TYPE_CHECKING:
     TracesOfUser = admin.TabularInline[Trace, User]
@@ -50,8 +51,8 @@ class UserAdmin(AdminOfUser):
         "is_staff",
         "joined_at",
         "seen_on",
-        "suspended_until",
-        "muted_until",
+        "suspended",
+        "muted",
         "closed_at",
         "ways",
     )
@@ -71,6 +72,14 @@ class UserAdmin(AdminOfUser):
     @admin.display(description=_("role"))
     def role(self, user: User) -> str:
         return str(user.role.label)
+
+    @admin.display(description=_("suspended until"))
+    def suspended(self, user: User) -> str | None:
+        return until(user.suspended_until) if user.suspended_until else None
+
+    @admin.display(description=_("muted until"))
+    def muted(self, user: User) -> str | None:
+        return until(user.muted_until) if user.muted_until else None
 
     @admin.display(description="")
     def ways(self, user: User) -> SafeString:

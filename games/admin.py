@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.paging import NearPages
+from accounts.templatetags.sanctions import until
 from games import rooms, servers
 from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server, What
 from games.moderation import acts, roles, sides
@@ -293,13 +294,13 @@ class CaseAdmin(ReadOnly):
 class ActAdmin(ReadOnly):
     """The log: read, never written here."""
 
-    list_display = ("at", "by", "what", "person", "game", "reason", "until", "words")
+    list_display = ("at", "by", "what", "person", "game", "reason", "lasts", "words")
     list_filter = ("what", "reason")
     list_select_related = ("by", "person", "game")
     search_fields = ("person__folded_name",)
     search_help_text = _("The beginning of a name, of whoever acted or was acted on.")
     fields = readonly_fields = (
-        *("at", "by", "person", "what", "reason", "words", "until", "before", "after"),
+        *("at", "by", "person", "what", "reason", "words", "lasts", "before", "after"),
         *("case", "game", "room", "message", "undoes"),
     )
 
@@ -310,6 +311,10 @@ class ActAdmin(ReadOnly):
             return queryset, False
         people = people_called(search_term)
         return queryset.filter(person__in=people) | queryset.filter(by__in=people), False
+
+    @admin.display(description=_("until"))
+    def lasts(self, act: Act) -> str | None:
+        return until(act.until) if act.until else None
 
 
 @admin.register(Appeal)

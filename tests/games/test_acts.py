@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from accounts.models import EndedSession, User
+from accounts.models import FOREVER, EndedSession, User
 from games import careers, chat, intervention, ladder, log, ranked, rooms, sweep
 from games.models import Act, Career, Game, Ladder, Letter, Message, Rating, Reason, What
 from games.moderation import acts, cases, letters, roles, sides, undoing
@@ -147,6 +147,26 @@ def test_the_letter_comes_by_mail_too_in_the_language_of_whoever_gets_it(max_: U
         app.conf.task_always_eager = False
     assert "Not like this." in mail.outbox[0].body
     assert "/letters/" in mail.outbox[0].body
+
+
+@committing
+def test_what_is_for_good_is_called_so_and_has_no_date_wherever_it_is_told(max_: User, juve: User) -> None:
+    EmailAddress.objects.create(user=max_, email="max@example.org", verified=True, primary=True)
+    app.conf.task_always_eager = True
+    try:
+        for do in (acts.mute, acts.bar):
+            do(juve, max_, FOREVER, WHY)
+    finally:
+        app.conf.task_always_eager = False
+    assert "Until: for good\n" in mail.outbox[0].body
+    told = [client_of(max_).get("/letters/").content.decode()]
+    office, act = client_of(juve), Act.objects.latest("pk")
+    acts.suspend(juve, max_, FOREVER, WHY)
+    looked_at = [f"/moderation/people/{max_.pk}/", "/moderation/acts/", "/admin/accounts/user/", "/admin/games/act/"]
+    told += [office.get(address).content.decode() for address in (*looked_at, f"/admin/games/act/{act.pk}/change/")]
+    for page in told:
+        assert "for good" in page
+        assert "9999" not in page.replace(FOREVER.isoformat(), "")
 
 
 @committing
