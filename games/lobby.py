@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q
 
+from accounts.models import User
 from games import pace, rooms
 from games.bots.strengths import Strength
 from games.models import Game, Room, RoomSeat, Seat
@@ -19,11 +21,13 @@ MOST_GAMES = 50
 MOST_BOTS = len(terms.CHARACTERS) - 1
 
 
-def play_against_bots(person_id: int, bots: int, strength: Strength) -> Game:
-    """A casual game of this person against so many bots, live and at once."""
+def play_against_bots(person: User, bots: int, strength: Strength) -> Game:
+    """A casual game of this person against so many bots, live and at once; `RoomRefusal` where they play elsewhere."""
     characters = random.sample(terms.CHARACTERS, bots + 1)
-    seats = [NewSeat(characters[0], person_id), *(NewSeat(one, strength=strength) for one in characters[1:])]
-    return open_game(seats)
+    seats = [NewSeat(characters[0], person.pk), *(NewSeat(one, strength=strength) for one in characters[1:])]
+    with transaction.atomic():
+        rooms.free_live_seat(person)
+        return open_game(seats)
 
 
 def free_rooms(page: str | int = 1, *, pace: str = "", ranked: bool | None = None) -> Page[Any]:

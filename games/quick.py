@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import rooms
 from games.ladder import standing
-from games.models import Game, Room, RoomSeat, Seat, Waiting
+from games.models import Game, Room, Waiting
 from games.ranked import MOST_MEETINGS, meetings_today, refusal_of_ranked
 from games.rooms import RoomRefusal
 from games.rules import terms
@@ -194,10 +194,3 @@ def crowd(now: datetime | None = None) -> dict[int, int]:
     now = now or timezone.now()
     counted = Counter(Waiting.objects.filter(seen__gte=now - GONE).values_list("players", flat=True))
     return {players: counted[players] for players in terms.PLAYERS}
-
-
-def game_of(person_id: int) -> Game | None:
-    """The running live game of the room in which this person has their live seat, unless they have left it for good."""
-    rooms_of = RoomSeat.objects.filter(user=person_id, live=True).values("room")
-    seat = Seat.objects.filter(user=person_id, game__room__in=rooms_of, game__ended=None).select_related("game").first()
-    return None if seat is None or seat.has_left else seat.game

@@ -13,7 +13,18 @@ from .refusals import REFUSALS, RoomRefusal
 from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
 from .staff import close_room, hand_over, let_go, let_in, remove_person, reopen, seating, stand_up_absent
 from .starting import agree, open_matched, start_now
-from .state import AWAY, admission_of, is_away, last_game, note, plays_on, resting, result_of, running_game
+from .state import (
+    AWAY,
+    admission_of,
+    is_away,
+    last_game,
+    live_game_of,
+    note,
+    plays_on,
+    resting,
+    result_of,
+    running_game,
+)
 
 __all__ = [
     "AWAY",
@@ -34,6 +45,7 @@ __all__ = [
     "last_game",
     "let_go",
     "let_in",
+    "live_game_of",
     "note",
     "open_matched",
     "open_room",

@@ -21,7 +21,7 @@ from games.rooms.holding import (
 )
 from games.rooms.refusals import REFUSALS, RoomRefusal
 from games.rooms.starting import start_if_agreed
-from games.rooms.state import admission_of, plays_on, resting, running_game
+from games.rooms.state import admission_of, live_game_of, resting
 from games.rules import terms
 
 # Relaxed seats are many, but not without end.
@@ -124,19 +124,20 @@ def stand(room: Room, person: User) -> None:
 
 
 def free_live_seat(person: User) -> None:
-    """Stand up from whatever live seat this person has in an open room; `RoomRefusal` where they play."""
+    """Stand up from whatever live seat this person has in an open room, and wait for no match; `RoomRefusal` where they
+    play."""
     with transaction.atomic():
         list(User.objects.select_for_update(no_key=True).filter(pk=person.pk))
         list(Room.objects.select_for_update(no_key=True).filter(pk__in=live_rooms_of(person.pk)).order_by("pk"))
         _leave_other_live_seats(person.pk)
+        Waiting.objects.filter(user=person).delete()
 
 
 def _leave_other_live_seats(person_id: int) -> None:
     """One live seat at a time: an open room is left for the next one, a running game is not."""
+    if live_game_of(person_id) is not None:
+        raise RoomRefusal("elsewhere")
     for seat in RoomSeat.objects.filter(user=person_id, live=True).select_related("room"):
-        game = running_game(seat.room)
-        if game is not None and plays_on(game, person_id):
-            raise RoomRefusal("elsewhere")
         stand_up(seat.room, [person_id])
         changed(seat.room)
 

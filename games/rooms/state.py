@@ -46,6 +46,12 @@ def plays_on(game: Game, person_id: int) -> bool:
     return any(not seat.has_left for seat in game.seats.filter(user=person_id).select_related("game"))
 
 
+def live_game_of(person_id: int) -> Game | None:
+    """The running live game that this person sits in and has not left for good, in a room or without one."""
+    seats = Seat.objects.filter(user=person_id, ended=None, game__ended=None, game__pace=Game.Pace.LIVE)
+    return next((seat.game for seat in seats.select_related("game") if not seat.has_left), None)
+
+
 def admission_of(room: Room, person_id: int | None) -> bool | None:
     """True for whom somebody invited here, False for whom the owner showed out, None for everybody else."""
     return Admission.objects.filter(room=room, user=person_id).values_list("invited", flat=True).first()

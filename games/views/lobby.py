@@ -16,6 +16,8 @@ from games import quick
 from games.forms import BotsForm
 from games.models import Game
 from games.ranked import pause_of
+from games.rooms import RoomRefusal
+from games.views.elsewhere import to_own_game
 
 
 @require_safe
@@ -62,5 +64,9 @@ def play_against_bots(request: HttpRequest) -> HttpResponse:
         entered: HttpResponse = entrance.come_as_guest(request)
         if isinstance(request.user, AnonymousUser):
             return entered
-    game = lobbies.play_against_bots(request.user.pk, form.cleaned_data["bots"], form.cleaned_data["strength"])
+    me = request.user
+    try:
+        game = lobbies.play_against_bots(me, form.cleaned_data["bots"], form.cleaned_data["strength"])
+    except RoomRefusal as refused:
+        return to_own_game(request, me, refused) or redirect("games:lobby")
     return redirect("games:game", game.code)

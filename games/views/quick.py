@@ -12,11 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import User
-from games import quick
+from games import quick, rooms
 from games.models import Waiting
 from games.ranked import pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
+from games.views.elsewhere import to_own_game
 
 
 @never_cache
@@ -26,7 +27,7 @@ def wait(request: HttpRequest) -> HttpResponse:
     """Where one waits; whoever does not wait chooses a size."""
     me = _me(request)
     row = Waiting.objects.filter(user=me).first()
-    if row is None and (game := quick.game_of(me.pk)):
+    if row is None and (game := rooms.live_game_of(me.pk)):
         return redirect("games:game", game.code)
     return render(request, "games/quick.html", _context(me, row))
 
@@ -40,7 +41,8 @@ def enter(request: HttpRequest) -> HttpResponse:
     try:
         quick.enter(me, players)
     except RoomRefusal as refused:
-        return render(request, "games/quick.html", _context(me, None) | {"refusal": str(refused)}, status=422)
+        page = _context(me, None) | {"refusal": str(refused)}
+        return to_own_game(request, me, refused) or render(request, "games/quick.html", page, status=422)
     return redirect("games:quick")
 
 
@@ -52,7 +54,7 @@ def beat(request: HttpRequest) -> HttpResponse:
     me = _me(request)
     row = quick.beat(me.pk)
     if row is None:
-        game = quick.game_of(me.pk)
+        game = rooms.live_game_of(me.pk)
         return HttpResponseClientRedirect(reverse("games:game", args=[game.code]) if game else reverse("games:quick"))
     return render(request, "games/_waiting.html", _context(me, row))
 

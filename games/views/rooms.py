@@ -22,6 +22,7 @@ from games.models import Game, Room
 from games.ranked import pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
+from games.views.elsewhere import to_own_game
 
 # On every answer with a room: a page drops what is older than what it shows.
 VERSION = "Midnight-Version"
@@ -82,6 +83,8 @@ def open_room(request: HttpRequest) -> HttpResponse:
     try:
         room = rooms.open_room(me, **form.chosen())
     except RoomRefusal as refused:
+        if led := to_own_game(request, me, refused):
+            return led
         form.add_error(None, str(refused))
         pause = pause_of(me.pk) if refused.code == "paused" else None
         return render(request, "games/open_room.html", {"form": form, "pause": pause}, status=422)
@@ -97,6 +100,8 @@ def sit_anywhere(request: HttpRequest) -> HttpResponse:
     try:
         return redirect("games:room", rooms.sit_anywhere(me).code)
     except RoomRefusal as refused:
+        if led := to_own_game(request, me, refused):
+            return led
         messages.error(request, str(refused))
         return redirect("games:lobby")
 
@@ -128,13 +133,13 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     me = _somebody(request)
     if isinstance(me, HttpResponse):
         return me
-    refusal = ""
+    refusal, elsewhere = "", None
     try:
         ACTS[what](request, found, me)
     except RoomRefusal as refused:
-        refusal = str(refused)
+        refusal, elsewhere = str(refused), rooms.live_game_of(me.pk) if refused.code == "elsewhere" else None
     found.refresh_from_db()
-    context = _context(request, found) | {"refusal": refusal}
+    context = _context(request, found) | {"refusal": refusal, "elsewhere": elsewhere}
     if request.htmx:  # type: ignore[attr-defined]
         return _gone_along(request, context) or _made_anew(request, context) or _fragment(request, context)
     if refusal:

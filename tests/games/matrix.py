@@ -154,7 +154,7 @@ ANSWERS: dict[str, str] = {
     "games:opponents": "pppppp mmmmmm",
     "games:person": "pppppp mmmmmm",
     "games:play_against_bots": "mmmmmm aaaaaa",
-    "games:quick": "sppppp smmmmm",
+    "games:quick": "spaapp smmmmm",
     "games:quick_beat": "smmmmm sppppp",
     "games:quick_enter": "smmmmm sbaaaa",
     "games:quick_leave": "smmmmm saaaaa",

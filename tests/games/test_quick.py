@@ -46,7 +46,7 @@ def test_two_who_fit_get_a_ranked_live_game_in_a_room_of_their_own_and_wait_no_m
     assert (game.ranked, game.pace, {seat.user for seat in game.seats.all()}) == (True, "live", {alice, bob})
     assert Room.objects.get().waited_seconds == 10
     assert not Waiting.objects.exists()
-    assert quick.game_of(alice.pk) == game
+    assert rooms.live_game_of(alice.pk) == game
     assert quick.usual_seconds(2, timezone.now()) == 10
 
 
@@ -175,6 +175,42 @@ def test_guests_the_barred_and_those_who_play_do_not_wait() -> None:
         rooms.agree(room, person)
     with pytest.raises(RoomRefusal, match="another live game"):
         quick.enter(alice, 2)
+
+
+@pytest.mark.django_db
+def test_a_game_against_bots_is_a_live_seat_like_any_other(client: Client) -> None:
+    alice, bob = people(2)
+    client.force_login(alice)
+    waits(alice)
+    first = client.post("/play/bots/").headers["Location"]
+    assert not Waiting.objects.exists()
+    for address, said in (
+        ("/play/bots/", {}),
+        ("/play/quick/enter/", {"players": "2"}),
+        ("/play/anywhere/", {}),
+        ("/rooms/", {"size": "2", "pace": "live", "ranked": "no", "public": "yes", "rulebook": "fr"}),
+    ):
+        assert client.post(address, said).headers["Location"] == first
+        assert "another live game" in client.get("/play/").content.decode()
+    assert client.get("/play/quick/").headers["Location"] == first
+    assert not Waiting.objects.exists()
+    refusal = client.post(f"/rooms/{rooms.open_room(bob).code}/sit/").content.decode()
+    assert "another live game" in refusal
+    assert first in refusal
+    assert Game.objects.count() == 1
+    assert client.post("/rooms/", {"size": "2", "pace": "relaxed", "ranked": "no", "public": "yes", "rulebook": "fr"})
+    assert RoomSeat.objects.filter(user=alice, live=False).exists()
+    Game.objects.update(ended=timezone.now())
+    assert client.post("/play/bots/").headers["Location"] != first
+
+
+@pytest.mark.django_db
+def test_whoever_plays_against_bots_stands_up_from_their_open_room(client: Client) -> None:
+    (alice,) = people(1)
+    rooms.open_room(alice)
+    client.force_login(alice)
+    client.post("/play/bots/")
+    assert not RoomSeat.objects.exists()
 
 
 @pytest.mark.django_db
