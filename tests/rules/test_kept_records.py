@@ -39,6 +39,20 @@ def test_a_kept_record_is_written_as_it_was_read(path: Path) -> None:
     assert write_record(kept(path)) + "\n" == path.read_text()
 
 
+def backwards(value: object) -> object:
+    """The same JSON with the names of every object the other way round."""
+    if isinstance(value, dict):
+        return {name: backwards(value[name]) for name in reversed(value)}
+    return [backwards(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_order_of_names_in_an_object_says_nothing(path: Path) -> None:
+    data = json.loads(path.read_text())
+    assert judge(json.dumps(data, sort_keys=True)) == []
+    assert write_record(read_record(json.dumps(backwards(data)))) + "\n" == path.read_text()
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_shuffle_is_that_of_the_page_read_by_somebody_else(path: Path) -> None:
     data = json.loads(path.read_text())
