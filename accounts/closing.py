@@ -30,8 +30,8 @@ def refuse_last_administrator(user: User) -> None:
     """For the transaction in which somebody leaves: two administrators who leave at once do so one after the other."""
     if not user.is_superuser:
         return
-    those = User.objects.select_for_update().filter(is_superuser=True, closed_at=None, deleted_at=None).order_by("pk")
-    if not [one for one in those if one.pk != user.pk]:
+    left = User.objects.select_for_update(no_key=True).filter(is_superuser=True, closed_at=None, deleted_at=None)
+    if all(one.pk == user.pk for one in left.order_by("pk")):
         raise ValidationError(
             _("You are the last administrator. Make somebody else one first."), code="last_administrator"
         )
@@ -45,6 +45,7 @@ def close(user: User) -> None:
         user.save(update_fields=["closed_at"])
         Trace.objects.create(user=user, what=Trace.What.CLOSED)
         sessions.end_all(user, EndedSession.Reason.CLOSED)
+        signals.send_on_commit(signals.closed, User, user=user)
 
 
 def reopen(user: User) -> bool:

@@ -26,7 +26,7 @@ class PersonMiddleware(MiddlewareMixin):
         user = request.user
         if isinstance(user, AnonymousUser):
             return None
-        if user.is_suspended or user.closed_at or user.deleted_at:
+        if user.is_gone:
             # Their sessions have ended with that; this one was being made in the same moment.
             logout(request)
             return redirect("account_login")

@@ -166,6 +166,11 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.suspended_until is not None and self.suspended_until > timezone.now()
 
     @property
+    def is_gone(self) -> bool:
+        """Away from the site, for a while or for good: nobody waits for them, and no page or program lets them in."""
+        return self.is_suspended or self.closed_at is not None or self.deleted_at is not None
+
+    @property
     def role(self) -> Role:
         if not self.is_staff:
             return Role.PLAYER

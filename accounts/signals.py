@@ -1,7 +1,7 @@
 """What happens to people, told to whoever has to act on it.
 
-`signed_out`, `suspended`, `renamed` and `named` are sent after the commit, and a receiver that fails stops nobody.
-`joined` is sent within the request that makes somebody, before they see anything. `deleted` is sent within the
+`signed_out`, `suspended`, `closed`, `renamed` and `named` are sent after the commit, and a receiver that fails stops
+nobody. `joined` is sent within the request that makes somebody, before they see anything. `deleted` is sent within the
 transaction, so that a person and what other apps keep of them go together or not at all.
 """
 
@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 joined = Signal()  # user, request. Somebody is new, named or a guest.
 signed_out = Signal()  # ended: EndedSession. Sessions, and the sockets that hang on them, are over.
 suspended = Signal()  # user, until. Their sessions have ended too.
+closed = Signal()  # user. Their sessions have ended too; they may open the account again for 30 days.
 renamed = Signal()  # user, old. Whoever shows the name shows the new one from now on.
 named = Signal()  # user, old. A guest became a named account; row, session and sockets are the same.
 deleted = Signal()  # user. The row is a pseudonym by now.

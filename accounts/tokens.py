@@ -55,7 +55,7 @@ def holder(secret: str) -> ApiToken | None:
     if token is None or token.epoch != token.user.session_epoch:
         return None
     user = token.user
-    if not user.is_active or user.closed_at or user.is_suspended or duties.first_duty(user):
+    if user.is_gone or duties.first_duty(user):
         return None
     today = timezone.localdate()
     if token.used_on != today:

@@ -1,4 +1,4 @@
-"""What staff does to a running game, from any process and without a table (R8.8, R8.10a).
+"""What happens to a running game from any process and without a table: by staff (R8.8, R8.10a), or by who is gone.
 
 Load, decide, append, ring: the log's fence lets one writer through, and whoever was behind looks again. The tables of
 web processes hear of it by the ring, or by their next look. A caller's transaction takes it along, whole or not at all.
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from games import doorbell, log, news, opening, rules, servers, steps
 from games.rules import State
+from games.rules.commands import Leave
 from games.rules.events import Event
 
 MOST_TRIES = 20
@@ -23,11 +24,20 @@ def void(game_id: int) -> bool:
 
 def remove(game_id: int, person_id: int) -> bool:
     """Take a player out of a running game; False where they are not in it, or not any more."""
+    return _take_out(game_id, person_id, rules.remove)
+
+
+def leave(game_id: int, person_id: int) -> bool:
+    """The player leaves a running game, as they could at the table; False where they are not in it, or not any more."""
+    return _take_out(game_id, person_id, lambda state, seat, at: rules.decide(state, seat, Leave(), at))
+
+
+def _take_out(game_id: int, person_id: int, decide: Callable[[State, int, int], Sequence[Event]]) -> bool:
     opened = opening.find_by_id(game_id)
     seat = None if opened is None else opened.seat_of(person_id)
     if seat is None:
         return False
-    return _intervene(game_id, lambda state, at: rules.remove(state, seat, at))
+    return _intervene(game_id, lambda state, at: decide(state, seat, at))
 
 
 def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) -> bool:

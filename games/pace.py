@@ -107,11 +107,14 @@ def send_due(now: datetime | None = None) -> int:
 def _to_be_told(now: datetime) -> Iterator[Seat]:
     """Whom to write to; whose letter would not go out comes last, so that it holds nobody else's up."""
     quiet = Q(nudge__muted=True) | Q(nudge__sent__gt=now - MAIL_EVERY) | Q(nudge__tried__gt=now - TRY_AGAIN)
+    shut_out = Q(user__suspended_until__gt=now)
     seats = Seat.objects.filter(
-        game__pace=Game.Pace.RELAXED, game__ended=None, game__awaits__gt=0, user__is_guest=False
+        game__pace=Game.Pace.RELAXED, game__ended=None, game__awaits__gt=0, user__is_guest=False, user__closed_at=None
     ).filter(user__emailaddress__verified=True, user__emailaddress__primary=True)
     for seat in (
-        seats.exclude(quiet).select_related("game", "user").order_by(F("nudge__tried").asc(nulls_first=True), "pk")
+        seats.exclude(quiet | shut_out)
+        .select_related("game", "user")
+        .order_by(F("nudge__tried").asc(nulls_first=True), "pk")
     ):
         if is_awaited(seat) and seat.user_id is not None and not has_page_open(seat.user_id):
             yield seat

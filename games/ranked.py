@@ -69,7 +69,7 @@ def refusal_of_ranked(people: Collection[int], reader: int | None) -> str:
 def _refusal_of(person: User) -> str:
     if person.is_guest:
         return "guest"
-    if person.is_barred:
+    if person.is_barred or person.is_gone:
         return "barred"
     return "paused" if pause_of(person.pk) else ""
 

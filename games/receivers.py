@@ -1,20 +1,48 @@
 """What follows in rooms when something happens to a person, and what they played, for them to take along."""
 
+import logging
 from typing import Any
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.dispatch import receiver
 
 from accounts import export, signals
 from accounts.models import User
-from games import ladder, rooms
+from games import intervention, ladder, rooms
 from games.models import Admission, Figures, Game, Nudge, RoomSeat, Seat
+
+logger = logging.getLogger(__name__)
 
 FIGURES = [field.name for field in Figures._meta.concrete_fields if not field.primary_key]
 
 
-@receiver([signals.suspended, signals.deleted])
-def gone(sender: object, user: User, **kwargs: Any) -> None:
+@receiver(signals.suspended)
+def shut_out(sender: object, user: User, **kwargs: Any) -> None:
     rooms.let_go(user.pk)
+
+
+@receiver(signals.closed)
+def closed(sender: object, user: User, **kwargs: Any) -> None:
+    """At a live table somebody sits and waits; a relaxed game they may come back to in time (R8.8)."""
+    _leave(user.pk, Game.objects.filter(pace=Game.Pace.LIVE))
+
+
+@receiver(signals.deleted)
+def deleted(sender: object, user: User, **kwargs: Any) -> None:
+    rooms.let_go(user.pk)
+    transaction.on_commit(lambda: _leave(user.pk, Game.objects.all()), robust=True)
+
+
+def _leave(person_id: int, games: QuerySet[Game]) -> None:
+    """And after that their rooms. What cannot be left now keeps nobody in the others, and is left by missing its next
+    rounds (R8.8)."""
+    for game_id in list(games.filter(seats__user=person_id, ended=None).values_list("pk", flat=True)):
+        try:
+            intervention.leave(game_id, person_id)
+        except Exception:
+            logger.exception("Person %d is gone, and still in game %d", person_id, game_id)
+    rooms.let_go(person_id)
 
 
 @export.part("rooms")
