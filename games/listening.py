@@ -32,26 +32,19 @@ class RungConsumer(AsyncWebsocketConsumer):
         self.session_key = getattr(scope.get("token") or scope.get("session"), "session_key", None)
         self.session_epoch = getattr(user, "session_epoch", 0)
         self.heard: list[str] = []
-        await self.listen()
+        groups = await self.rings()
+        for group in groups:
+            await self.channel_layer.group_add(group, self.channel_name)
+            self.heard.append(group)
         # It listens before it is open: a page looks as soon as it is, and what is rung from then on comes after it.
         # And it is accepted before it is closed: a browser never learns the code of a socket that was refused.
         await self.accept()
-        if not self.heard:
+        if not groups:
             await self.close(CloseCode.NO_GAME)
             return
         RungConsumer.open.add(self)
         if RungConsumer.watch is None or RungConsumer.watch.done():
             RungConsumer.watch = asyncio.create_task(_see_who_is_out())
-
-    async def listen(self) -> None:
-        """Hear the groups that there are for this page now, and no others any more."""
-        groups = await self.rings()
-        for group in [group for group in groups if group not in self.heard]:
-            await self.channel_layer.group_add(group, self.channel_name)
-            self.heard.append(group)
-        for group in [group for group in self.heard if group not in groups]:
-            await self.channel_layer.group_discard(group, self.channel_name)
-            self.heard.remove(group)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """A page has nothing to say here; what it wants to say it posts."""

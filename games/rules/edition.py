@@ -215,13 +215,13 @@ def _market(value: object, where: str) -> Market:
     faces = tuple(board + face for board in BOARDS for face in FACES)
     face = choice(member(source, "face", where), f"the face of {where}", faces)
     where = f"market {face}"
-    cost = tuple(
-        (
-            choice(loot, f"a loot in the cost of {where}", MONEY),
-            whole(number, f"{loot} in the cost of {where}", 1, SLOTS),
-        )
-        for loot, number in members(member(source, "cost", where), f"the cost of {where}").items()
-    )
+    price = members(member(source, "cost", where), f"the cost of {where}")
+    asked = {
+        choice(loot, f"a loot in the cost of {where}", MONEY): whole(number, f"{loot} in the cost of {where}", 1, SLOTS)
+        for loot, number in price.items()
+    }
+    # The names of an object have no order in JSON; here the dearest loot comes first.
+    cost = tuple((loot, asked[loot]) for loot in reversed(MONEY) if loot in asked)
     if not cost:
         raise Misread("no_cost", f"{where} costs nothing")
     cards = tuple(

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from . import events
 from .chance import NONCE_BYTES, SEED_BYTES
@@ -25,7 +26,7 @@ MOST_POINTS = 10_000
 _MOST_ID = 100
 _MOST_PERSON = 200
 _MOST_FACE = 40
-_CREATED = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
+_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _HEX = re.compile(r"[0-9a-f]*")
 
 # The rule behind each code of `TermsError`.
@@ -193,7 +194,7 @@ def _head(source: dict[str, object]) -> Head:
     if markets_by == "owner" and not markets:
         raise TermsError("faces", "the owner chose no market (R2.2)")
     created = text(field("created"), '"created"', _MOST_ID)
-    if not _CREATED.fullmatch(created):
+    if not _is_moment(created):
         raise Misread("wrong_time", f'"created" is {shown(created)}, it must be like 2026-01-31T20:00:00Z')
     return Head(
         text(field("id"), "the id", _MOST_ID),
@@ -216,6 +217,17 @@ def _seat(value: object, number: int) -> tuple[Seat, str]:
         nonce=_bytes(member(said, "nonce", where), f"the nonce of {where}", NONCE_BYTES),
     )
     return seat, text(member(said, "name", where), f"the name of {where}", _MOST_PERSON)
+
+
+def _is_moment(created: str) -> bool:
+    """Whether the calendar has this day, and the day this second."""
+    if not _CREATED.fullmatch(created):
+        return False
+    try:
+        datetime.fromisoformat(created)
+    except ValueError:
+        return False
+    return True
 
 
 def _bytes(value: object, where: str, number: int) -> bytes:
