@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connections, models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts import looks
@@ -309,6 +310,9 @@ class Trace(models.Model):
         CLOSED = "closed", _("Account closed")
         REOPENED = "reopened", _("Account opened again")
 
+    # Who of the staff acted is not for whom it was done to: that stands in the moderators' log.
+    STAFF = "staff"
+
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="traces")
     what = models.CharField(max_length=16, choices=What.choices)
     by = models.CharField(max_length=80, blank=True)
@@ -319,3 +323,8 @@ class Trace(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.what}"
+
+    @property
+    def by_whom(self) -> str:
+        """As its owner reads it; empty for themselves."""
+        return gettext("staff") if self.by == self.STAFF else self.by

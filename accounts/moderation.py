@@ -1,4 +1,4 @@
-"""What staff may do to an account. Each act leaves a line in its history.
+"""What staff may do to an account. Each act leaves a line in its history, with `by` as the person reads it.
 
 What comes on top of a mute, a bar or a suspension that runs never shortens it; only its undoing does.
 """

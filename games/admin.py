@@ -312,6 +312,12 @@ class ActAdmin(ReadOnly):
         people = people_called(search_term)
         return queryset.filter(person__in=people) | queryset.filter(by__in=people), False
 
+    def get_fields(self, request: HttpRequest, obj: Act | None = None) -> list[Any]:
+        """Of whoever has left, the log shows no former name and no words of theirs."""
+        if obj is None or obj.person_id is None or User.objects.filter(pk=obj.person_id, deleted_at=None).exists():
+            return [*self.fields]
+        return [name for name in self.fields if name not in ("before", "after")]
+
     @admin.display(description=_("until"))
     def lasts(self, act: Act) -> str | None:
         return until(act.until) if act.until else None

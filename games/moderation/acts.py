@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import moderation as accounts
 from accounts import names
-from accounts.models import Role, User
+from accounts.models import Role, Trace, User
 from games import careers, chat, intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
@@ -45,7 +45,7 @@ def mute(by: User, person: User, until: datetime, why: Why) -> Act:
     """Nothing but presets until then, or until an earlier mute ends, if that is later."""
     with transaction.atomic():
         act = _write_lasting(by, What.MUTE, why, person, until, person.muted_until)
-        accounts.mute(person, until, by=by.name)
+        accounts.mute(person, until, by=Trace.STAFF)
     return act
 
 
@@ -53,7 +53,7 @@ def bar(by: User, person: User, until: datetime, why: Why) -> Act:
     """No ranked games until then, or until an earlier bar ends, if that is later."""
     with transaction.atomic():
         act = _write_lasting(by, What.BAR, why, person, until, person.barred_until)
-        accounts.bar(person, until, by=by.name)
+        accounts.bar(person, until, by=Trace.STAFF)
     return act
 
 
@@ -62,7 +62,7 @@ def suspend(by: User, person: User, until: datetime, why: Why) -> Act:
     does their part in live games (R8.8)."""
     with transaction.atomic():
         act = _write_lasting(by, What.SUSPEND, why, person, until, person.suspended_until)
-        accounts.suspend(person, until, by=by.name)
+        accounts.suspend(person, until, by=Trace.STAFF)
         transaction.on_commit(lambda: _leave_live_games(person.pk), robust=True)
     return act
 
@@ -87,7 +87,7 @@ def rename(by: User, person: User, why: Why) -> Act:
     name = f"Player {secrets.randbelow(10**7):07}"
     with transaction.atomic():
         act = _write(by, What.RENAME, why, person, before={"name": person.name}, after={"name": name})
-        names.change(person, name, by=by.name)
+        names.change(person, name, by=Trace.STAFF)
     return act
 
 
@@ -155,7 +155,7 @@ def give_role(by: User, person: User, role: Role, why: Why) -> Act:
         if person.role == role:
             raise ValidationError(_("This is their role already."), code="same_role")
         act = _write(by, What.ROLE, why, person, before={"role": person.role}, after={"role": role})
-        accounts.give_role(person, role, by=by.name)
+        accounts.give_role(person, role, by=Trace.STAFF)
     return act
 
 

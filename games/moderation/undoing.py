@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import moderation as accounts
 from accounts import names
-from accounts.models import Role, User
+from accounts.models import Role, Trace, User
 from games import careers, chat, ladder, rooms
 from games.models import FINAL, Act, Appeal, Case, Report, Room, Seat, What
 from games.moderation import letters, roles, sides
@@ -32,14 +32,14 @@ def undo(act: Act, by: User, words: str = "") -> Act:
         with transaction.atomic():
             done = Act.objects.create(
                 by=by,
-                person=person,
+                person_id=act.person_id,
                 what=What.UNDO,
                 reason=act.reason,
                 words=words,
                 before=act.after,
                 after=act.before,
-                case=act.case,
-                game=act.game,
+                case_id=act.case_id,
+                game_id=act.game_id,
                 room=act.room,
                 message=act.message,
                 undoes=act,
@@ -56,10 +56,18 @@ def undo(act: Act, by: User, words: str = "") -> Act:
 def _still_until(act: Act) -> datetime | None:
     """Until when this person would be muted, barred or suspended without that act; an act of this very moment is
     waited for, or waits."""
-    User.objects.select_for_update(no_key=True).get(pk=act.person.pk)
-    others = Act.objects.filter(person=act.person, what=act.what, undone_by=None, until__gt=timezone.now())
+    person = User.objects.select_for_update(no_key=True).get(pk=_person_of(act).pk)
+    others = Act.objects.filter(person=person, what=act.what, undone_by=None, until__gt=timezone.now())
     ends = others.exclude(pk=act.pk).order_by("-until").values_list("until", flat=True)
     return ends.first()
+
+
+def _person_of(act: Act) -> User:
+    """Whom it was done to, if they are still there: of guests not even the row stays."""
+    person: User | None = User.objects.filter(pk=act.person_id or 0).first()
+    if person is None:
+        raise ValidationError(_("This cannot be undone."), code="cannot_undo")
+    return person
 
 
 def _unwarn(act: Act, by: User) -> None:
@@ -67,20 +75,21 @@ def _unwarn(act: Act, by: User) -> None:
 
 
 def _unmute(act: Act, by: User) -> None:
-    accounts.unmute(act.person, by=by.name, until=_still_until(act))
+    accounts.unmute(_person_of(act), by=Trace.STAFF, until=_still_until(act))
 
 
 def _unbar(act: Act, by: User) -> None:
-    accounts.unbar(act.person, by=by.name, until=_still_until(act))
+    accounts.unbar(_person_of(act), by=Trace.STAFF, until=_still_until(act))
 
 
 def _unsuspend(act: Act, by: User) -> None:
-    accounts.lift(act.person, by=by.name, until=_still_until(act))
+    accounts.lift(_person_of(act), by=Trace.STAFF, until=_still_until(act))
 
 
 def _name_again(act: Act, by: User) -> None:
-    if act.person.name == act.after["name"]:
-        names.change(act.person, act.before["name"], by=by.name)
+    person = _person_of(act)
+    if person.name == act.after["name"]:
+        names.change(person, act.before["name"], by=Trace.STAFF)
 
 
 def _unhide(act: Act, by: User) -> None:
@@ -98,9 +107,9 @@ def _hold_against_again(act: Act, by: User) -> None:
 
 
 def _former_role(act: Act, by: User) -> None:
-    person = roles.hold_for_role(by, act.person)
+    person = roles.hold_for_role(by, _person_of(act))
     if person.role == act.after["role"]:
-        accounts.give_role(person, Role(act.before["role"]), by=by.name)
+        accounts.give_role(person, Role(act.before["role"]), by=Trace.STAFF)
 
 
 def _look_again(act: Act, by: User) -> None:

@@ -358,7 +358,7 @@ def _before(request: HttpRequest, rows: QuerySet[Act]) -> QuerySet[Act]:
 @require_POST
 @moderators_only
 def undo(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    found = get_object_or_404(Act.objects.select_related("person", "game"), pk=pk)
+    found = get_object_or_404(Act.objects.select_related("person", "game", "case"), pk=pk)
     if found.what == What.ROLE and not proved_again(request):
         return prove_again(request)
     try:
