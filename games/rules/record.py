@@ -5,9 +5,9 @@ Reading finds out whether a document *is* a record; whether the game in it was p
 
 import json
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from . import events
 from .chance import NONCE_BYTES, SEED_BYTES
@@ -26,7 +26,9 @@ MOST_POINTS = 10_000
 _MOST_ID = 100
 _MOST_PERSON = 200
 _MOST_FACE = 40
-_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_CREATED = re.compile(
+    r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII
+)
 _HEX = re.compile(r"[0-9a-f]*")
 
 # The rule behind each code of `TermsError`.
@@ -220,14 +222,9 @@ def _seat(value: object, number: int) -> tuple[Seat, str]:
 
 
 def _is_moment(created: str) -> bool:
-    """Whether the calendar has this day, and the day this second."""
-    if not _CREATED.fullmatch(created):
-        return False
-    try:
-        datetime.fromisoformat(created)
-    except ValueError:
-        return False
-    return True
+    """Whether it is written as a moment, of a day that the calendar has."""
+    found = _CREATED.fullmatch(created)
+    return found is not None and 1 <= int(found["day"]) <= monthrange(int(found["year"]), int(found["month"]))[1]
 
 
 def _bytes(value: object, where: str, number: int) -> bytes:
