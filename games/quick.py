@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from games import rooms
+from games import news, rooms
 from games.ladder import standing
 from games.models import Game, Room, Waiting
 from games.ranked import MOST_MEETINGS, meetings_today, refusal_of_ranked
@@ -66,6 +66,7 @@ def enter(person: User, players: int) -> Waiting:
     now = timezone.now()
     with transaction.atomic():
         rooms.free_live_seat(person)
+        news.ring_on_commit(news.LOBBY)
         return Waiting.objects.update_or_create(
             user=person,
             defaults={
@@ -79,6 +80,7 @@ def enter(person: User, players: int) -> Waiting:
 
 def leave(person_id: int) -> None:
     Waiting.objects.filter(user=person_id).delete()
+    news.ring_on_commit(news.LOBBY)
 
 
 def beat(person_id: int, now: datetime | None = None) -> Waiting | None:
@@ -128,6 +130,7 @@ def _fresh(players: int, now: datetime) -> list[Waiting]:
 
 
 def _seat(group: Sequence[Waiting], now: datetime) -> Game:
+    news.ring_on_commit(news.LOBBY)
     waited = [(now - row.since).total_seconds() for row in group]
     return rooms.open_matched([row.user_id for row in group], waited_seconds=max(0, round(sum(waited) / len(waited))))
 

@@ -31,7 +31,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
     """What one can play; asked for as a fragment, the part of it that lives."""
     context = _tables(request)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "games/_tables.html", context)
+        return render(request, "games/_hall.html", context | {"is_part": True})
     return render(request, "games/lobby.html", context | {"form": BotsForm()})
 
 

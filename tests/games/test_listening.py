@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import User
-from games import intervention, pace, rooms, rules, servers, steps, sweep
+from games import intervention, pace, quick, rooms, rules, servers, steps, sweep
 from games.models import Game, Room, Seat
 from games.rules import State
 from games.rules.commands import Pass
@@ -64,6 +64,20 @@ async def test_the_lobby_hears_of_public_rooms_and_of_no_others() -> None:
     await opened(alice, public=False)
     assert await lobby.receive_nothing(timeout=0.3)
     await opened(bob)
+    assert await lobby.receive_from() == RUNG
+    await lobby.disconnect()
+
+
+async def test_the_lobby_hears_who_begins_and_who_ends_to_wait_for_a_match() -> None:
+    alice, bob = await people("Alice", "Bob")
+    lobby = await listening("/lobby")
+    for act in (lambda: quick.enter(alice, 2), lambda: quick.leave(alice.pk)):
+        await sync_to_async(act)()
+        assert await lobby.receive_from() == RUNG
+    for person in (alice, bob):
+        await sync_to_async(quick.enter)(person, 2)
+        assert await lobby.receive_from() == RUNG
+    assert await sync_to_async(quick.match)(2, timezone.now()) == 1
     assert await lobby.receive_from() == RUNG
     await lobby.disconnect()
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games import intervention, lobby, rooms
+from games import intervention, lobby, quick, rooms
 from games.models import Game, Room, RoomSeat
 from games.rules import terms
 
@@ -129,6 +129,21 @@ def test_rooms_are_found_by_pace_and_kind_and_the_fullest_comes_first() -> None:
     assert list(lobby.free_rooms(pace="relaxed")) == [relaxed]
     assert list(lobby.free_rooms(ranked=True)) == [empty]
     assert list(lobby.free_rooms("nonsense", pace="live", ranked=False)) == [fuller]
+
+
+def test_the_part_of_the_lobby_that_lives_says_how_many_wait_for_a_match(client: Client) -> None:
+    alice, bob = User.objects.create_user("Alice"), User.objects.create_user("Bob")
+    client.force_login(alice)
+
+    def waiting() -> int:
+        return client.get("/play/", headers={"hx-request": "true"}).content.decode().count("1 waits")
+
+    assert waiting() == 0
+    quick.enter(bob, 3)
+    assert waiting() == 1
+    quick.leave(bob.pk)
+    assert waiting() == 0
+    assert client.get("/play/").content.decode().count('id="quick-match"') == 1
 
 
 def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> None:
