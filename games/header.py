@@ -1,21 +1,26 @@
-"""What every page's header says: that somebody waits for one's turn, that a letter has come."""
+"""What every page's header says: that somebody waits for one's turn, that an invitation or a letter has come."""
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from games import pace
+from games import lobby, pace
 from games.models import Seat
 from games.moderation import letters
 
 
 def context(request: HttpRequest) -> dict[str, object]:
-    """For every template: `turns` and `unread`, asked for only where they are shown, and for somebody signed in."""
+    """For every template: `turns`, `invitations` and `unread`, asked for only where they are shown, and for somebody
+    signed in."""
     person_id: int | None = getattr(getattr(request, "user", None), "pk", None)
 
     def turns() -> list[Seat]:
         return [] if person_id is None else pace.owed(person_id)
 
+    def invitations() -> int:
+        return 0 if person_id is None else lobby.invitations(person_id)
+
     def unread() -> int:
         return 0 if person_id is None else letters.unread(person_id)
 
-    return {"turns": SimpleLazyObject(turns), "unread": SimpleLazyObject(unread)}
+    said = {"turns": turns, "invitations": invitations, "unread": unread}
+    return {name: SimpleLazyObject(ask) for name, ask in said.items()}

@@ -53,6 +53,12 @@ def rooms_of(person_id: int) -> list[Room]:
     return list(found.order_by("-touched")[:MOST_GAMES])
 
 
+def invitations(person_id: int) -> int:
+    """How many open rooms somebody has invited this person to, where they do not sit yet."""
+    invited = rooms.resting().filter(admissions__user=person_id, admissions__invited=True)
+    return invited.exclude(seats__user=person_id).count()
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
     """A game that goes on, and whether it waits for this person."""

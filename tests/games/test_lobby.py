@@ -156,3 +156,18 @@ def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> No
     rooms.sit(room, bob)
     rooms.show_out(room, alice, bob.pk)
     assert room.code not in client.get("/play/").content.decode()
+
+
+def test_every_page_and_the_header_that_is_rung_say_how_many_invitations_wait(client: Client) -> None:
+    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    first, second = rooms.open_room(alice, public=False), rooms.open_room(charlie, size=3)
+    client.force_login(bob)
+    assert "invitation" not in client.get("/play/turns/").content.decode()
+    for room, host in ((first, alice), (second, charlie)):
+        rooms.invite(room, host, "Bob")
+    for address in ("/privacy/", "/play/turns/"):
+        assert "2 invitations" in client.get(address).content.decode()
+    rooms.sit(second, bob)
+    assert "1 invitation" in client.get("/play/turns/").content.decode()
+    rooms.close(first, alice)
+    assert "invitation" not in client.get("/play/turns/").content.decode()
