@@ -98,7 +98,7 @@ def write(appends: Sequence[Append]) -> set[int]:
         heads = _heads(cursor, [append.game_id for append in ordered])
         fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
         cursor.executemany(
-            "UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, left = %s, ended = %s,"
+            'UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, "left" = %s, ended = %s,'
             " started_ms = COALESCE(started_ms, %s) WHERE id = %s",
             [
                 (
