@@ -16,6 +16,8 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 FACTS = ("method", "view", "status", "ms", "user", "task")
 
 HIDDEN = "[hidden]"
+# Longer than anything of ours; what strangers send may be so long that looking for secrets in it takes minutes.
+LONG_WORD = re.compile(r"(?<!\S)\S{501,}")
 SECRETS = [
     # user:password@ in an address
     (re.compile(r"(?<=://)[^\s/@]*@"), f"{HIDDEN}@"),
@@ -50,6 +52,7 @@ def belonging_to(name: str) -> Iterator[None]:
 
 
 def without_secrets(text: str) -> str:
+    text = LONG_WORD.sub(HIDDEN, text)
     for pattern, replacement in SECRETS:
         text = pattern.sub(replacement, text)
     return text
