@@ -1,9 +1,11 @@
 """The sessions of people: how they end, and how every process hears of it.
 
-An end is a row. The process that writes it also sends `signals.signed_out`, and a ring may follow from that; but each
-process looks for rows every second all the same (`EndWatch`), so that no lost ring keeps a socket open.
+An end is a row. The process that writes it also sends `signals.signed_out`, and a ring follows from that; whoever hears
+it looks at once (`ends_of`). Each process looks for rows every second all the same (`EndWatch`), so that no lost ring
+keeps a socket open.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from importlib import import_module
 
@@ -42,6 +44,11 @@ class EndWatch:
         ends = list(EndedSession.objects.filter(at__gt=self._last_look - OVERLAP))
         self._last_look = now
         return ends
+
+
+def ends_of(people: Collection[int]) -> list[EndedSession]:
+    """Which sessions of these people ended lately?"""
+    return list(EndedSession.objects.filter(user__in=people, at__gt=timezone.now() - OVERLAP))
 
 
 def keep_in_step(request: HttpRequest, user: User) -> None:

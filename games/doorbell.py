@@ -1,4 +1,5 @@
-"""Between processes: "game 12 is at 381". A number, never content, and all of it may be lost without harm.
+"""Between processes: "game 12 is at 381", "a session of person 7 ended". A number, never content, and all of it may be
+lost without harm.
 
 Rings of one moment travel together. Whoever hears one reads the log; whoever misses one is repaired by the next, or
 by the look that every process takes once a second.
@@ -8,7 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import redis
 import redis.asyncio
@@ -21,14 +22,28 @@ AGAIN_SECONDS = 0.5
 # Rings of so long a moment travel together: one costs as much as deciding three commands.
 GATHER_SECONDS = 0.005
 SILENT_SECONDS = 2
+NOBODY: Mapping[int, int] = {}
+
+
+def _nothing(*_: object) -> None:
+    """What follows from a word that does not matter to somebody."""
 
 
 class Doorbell:
-    """This process's end of the wire. `heard(game, head)` is called for every ring, one's own too."""
+    """This process's end of the wire. What is given is called for every ring, one's own too.
 
-    def __init__(self, heard: Callable[[int, int], None], moved: Callable[[int, int, str, int], None]) -> None:
+    `heard(game, head)`, `moved(game, seat, page, joined_ms)`, `ended(person)`: a session of theirs is over.
+    """
+
+    def __init__(
+        self,
+        heard: Callable[[int, int], None] = _nothing,
+        moved: Callable[[int, int, str, int], None] = _nothing,
+        ended: Callable[[int], None] = _nothing,
+    ) -> None:
         self._heard = heard
         self._moved = moved
+        self._ended = ended
         self._rings: dict[int, int] = {}
         self._moves: list[tuple[int, int, str, int]] = []
         self._something = asyncio.Event()
@@ -56,7 +71,7 @@ class Doorbell:
                 await self._something.wait()
                 await asyncio.sleep(GATHER_SECONDS)
                 self._something.clear()
-                message = json.dumps({"games": self._rings, "moved": self._moves})
+                message = _words(games=self._rings, moved=self._moves)
                 self._rings, self._moves = {}, []
                 try:
                     async with asyncio.timeout(SILENT_SECONDS):
@@ -86,6 +101,8 @@ class Doorbell:
             message = json.loads(data)
             rings = [(int(game_id), int(head)) for game_id, head in message["games"].items()]
             moves = [(int(game_id), int(seat), str(page), int(ms)) for game_id, seat, page, ms in message["moved"]]
+            # A process of the version before does not say this.
+            ends = [int(person) for person in message.get("ended", ())]
         except (ValueError, TypeError, KeyError, AttributeError):
             logger.warning("Somebody rings in a way that nobody understands.")
             return
@@ -93,6 +110,8 @@ class Doorbell:
             self._heard(*ring)
         for move in moves:
             self._moved(*move)
+        for person in ends:
+            self._ended(person)
 
 
 def _client() -> "redis.asyncio.Redis":
@@ -100,10 +119,28 @@ def _client() -> "redis.asyncio.Redis":
     return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=2)
 
 
+def _words(
+    games: Mapping[int, int] = NOBODY, moved: Sequence[tuple[int, int, str, int]] = (), ended: Sequence[int] = ()
+) -> str:
+    return json.dumps({"games": games, "moved": moved, "ended": ended})
+
+
+# The same from outside of the event loop: from a view, a task, a command, the admin.
+
+
 def ring(game_id: int, head: int) -> None:
-    """The same from outside of a web process: from a task, a command, the admin."""
+    """Tell the web processes how far a game is."""
+    _publish(_words(games={game_id: head}))
+
+
+def tell_ended(person_id: int) -> None:
+    """Tell the web processes that a session of this person's is over, or all of them: each looks which."""
+    _publish(_words(ended=[person_id]))
+
+
+def _publish(message: str) -> None:
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1) as client:
-            client.publish(CHANNEL, json.dumps({"games": {game_id: head}, "moved": []}))
+            client.publish(CHANNEL, message)
     except (redis.RedisError, OSError) as error:
         logger.debug("A ring was lost: %s", error)

@@ -1,15 +1,21 @@
 """The doorbell at a page: a socket that says only that there is something to fetch."""
 
 import asyncio
+import contextlib
+import logging
 from typing import Any, ClassVar
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError, InterfaceError
 
 from accounts.models import EndedSession
 from accounts.sessions import EndWatch
 from games import news, pace
+from games.doorbell import Doorbell
 from games.frames import CloseCode
+
+logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 BEAT = "beat"
@@ -87,11 +93,30 @@ class NewsConsumer(RungConsumer):
 
 
 async def _see_who_is_out() -> None:
-    """Each second, as long as a page is open: close those whose session ended."""
-    ends = EndWatch()
-    while RungConsumer.open:
-        await asyncio.sleep(LOOK_SECONDS)
-        ended = await database_sync_to_async(ends.look)()
-        for page in [page for page in RungConsumer.open if any(page.is_of(end) for end in ended)]:
-            RungConsumer.open.discard(page)
-            await page.close(CloseCode.SIGNED_OUT)
+    """Each second, and when the doorbell tells of one of them, as long as a page is open: close those whose session
+    ended."""
+    ends, rung = EndWatch(), asyncio.Event()
+
+    def hear(person_id: int) -> None:
+        if any(page.user_id == person_id for page in RungConsumer.open):
+            rung.set()
+
+    doorbell = Doorbell(ended=hear)
+    try:
+        while RungConsumer.open:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await rung.wait()
+            rung.clear()
+            try:
+                ended = await database_sync_to_async(ends.look)()
+            except (DatabaseError, InterfaceError) as error:
+                logger.error("The database does not answer: %s", error)
+                continue
+            for page in [page for page in RungConsumer.open if any(page.is_of(end) for end in ended)]:
+                RungConsumer.open.discard(page)
+                await page.close(CloseCode.SIGNED_OUT)
+    finally:
+        # Before the wait: whoever comes meanwhile has the next one begin.
+        RungConsumer.watch = None
+        await doorbell.close()

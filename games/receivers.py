@@ -1,4 +1,4 @@
-"""What follows in rooms when something happens to a person, and what they played, for them to take along."""
+"""What happens to people, at tables and in rooms; and what they played, for them to take along."""
 
 import logging
 from typing import Any
@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from django.dispatch import receiver
 
 from accounts import export, signals
-from accounts.models import User
-from games import intervention, ladder, rooms
+from accounts.models import EndedSession, User
+from games import doorbell, intervention, ladder, rooms
 from games.models import Admission, Figures, Game, Nudge, RoomSeat, Seat
 
 logger = logging.getLogger(__name__)
@@ -43,6 +43,11 @@ def _leave(person_id: int, games: QuerySet[Game]) -> None:
         except Exception:
             logger.exception("Person %d is gone, and still in game %d", person_id, game_id)
     rooms.let_go(person_id)
+
+
+@receiver(signals.signed_out)
+def out(sender: object, ended: EndedSession, **kwargs: Any) -> None:
+    doorbell.tell_ended(ended.user_id)
 
 
 @export.part("rooms")

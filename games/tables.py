@@ -1,7 +1,7 @@
 """What one process needs to run tables: its clock, its pen, its end of the doorbell, and the tables themselves.
 
 Once a second it says that it lives and looks for what no ring told it: games that moved elsewhere, games whose keeper
-fell silent, sessions that ended.
+fell silent, sessions that ended. It looks at once for the sessions that a ring tells of.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from accounts import sessions
 from accounts.models import EndedSession
-from accounts.sessions import EndWatch
 from games import ladder, log, news, opening, servers
 from games.doorbell import Doorbell
-from games.frames import CloseCode
+from games.frames import CloseCode, Page
 from games.table import Table
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Tables:
         self.clock = servers.Clock()
         self.pen = log.Pen()
         self.reader = log.Reader()
-        self.doorbell = Doorbell(self._heard, self._moved)
+        self.doorbell = Doorbell(self._heard, self._moved, self._ended)
         self.server = 0
         self._heart = log.Reader()
         self._tables: dict[int, Table] = {}
@@ -55,8 +55,11 @@ class Tables:
         self._silent: dict[int, int] = {}
         self._beaten = 0
         self._looks = 0
-        self._ends = EndWatch()
+        self._ends = sessions.EndWatch()
+        # Of whom a session ended, as the doorbell says, and nobody has looked yet which.
+        self._outs: set[int] = set()
         self._looking: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
         self.stopping = False
 
@@ -74,7 +77,7 @@ class Tables:
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
         self.stopping = True
-        for task in (self._looking, self._adopting):
+        for task in (self._looking, self._ending, self._adopting):
             if task is not None:
                 task.cancel()
         # Pages first, and all at once: the server that called us ends their connections in the same moment.
@@ -143,6 +146,24 @@ class Tables:
         if table := self._tables.get(game_id):
             table.moved(seat, key, joined_ms)
 
+    def _ended(self, person_id: int) -> None:
+        if not any(page.user_id == person_id for page in self._pages()):
+            return
+        self._outs.add(person_id)
+        if self._ending is None or self._ending.done():
+            self._ending = asyncio.create_task(self._look_who_is_out())
+
+    async def _look_who_is_out(self) -> None:
+        """Beside the looks, which wait for the database's lock and for the second to be over."""
+        while self._outs:
+            people, self._outs = self._outs, set()
+            try:
+                ends = await self.reader.run(sessions.ends_of, people)
+            except log.Unwritten as error:
+                logger.error("The database does not answer: %s", error)
+            else:
+                await self._end_pages(ends)
+
     async def _keep_looking(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
@@ -165,13 +186,16 @@ class Tables:
             self._heard(game_id, head)
         if self._adopting is None or self._adopting.done():
             self._adopting = asyncio.create_task(self._adopt(look.orphans))
-        await self._see_to_pages(look.ended)
+        await self._end_pages(look.ended)
+        await self._see_to_pages()
         await self._drop_idle()
 
     def _people(self) -> int:
         """How many people look at tables of this process, visitors by their pages."""
-        pages = [page for table in self._tables.values() for page in table.pages]
-        return len({page.user_id or page.key for page in pages})
+        return len({page.user_id or page.key for page in self._pages()})
+
+    def _pages(self) -> list[Page]:
+        return [page for table in self._tables.values() for page in table.pages]
 
     def _ask(self, game_ids: list[int], people: int) -> Look:
         self.clock.follow(servers.database_now)
@@ -187,16 +211,20 @@ class Tables:
             ended=self._ends.look(),
         )
 
-    async def _see_to_pages(self, ends: list[EndedSession]) -> None:
-        """Close the pages whose session ended or that fell silent; tell the others where the rest sits."""
+    async def _end_pages(self, ends: list[EndedSession]) -> None:
+        """Close the pages whose session ended."""
         ended: dict[int | None, list[EndedSession]] = {}
         for end in ends:
             ended.setdefault(end.user_id, []).append(end)
+        for page in self._pages():
+            if any(page.is_of(end) for end in ended.get(page.user_id, ())):
+                await page.end(CloseCode.SIGNED_OUT, "signed_out")
+
+    async def _see_to_pages(self) -> None:
+        """Close the pages that fell silent; tell other processes where the rest sits."""
         for table in list(self._tables.values()):
             for page in list(table.pages):
-                if any(page.is_of(end) for end in ended.get(page.user_id, ())):
-                    await page.end(CloseCode.SIGNED_OUT, "signed_out")
-                elif page.is_quiet():
+                if page.is_quiet():
                     await page.end(CloseCode.QUIET, "quiet")
                 elif page.seat is not None and (table.opened.game_id + self._looks) % ANNOUNCED_EVERY == 0:
                     self.doorbell.moved(table.opened.game_id, page.seat, page.key, page.joined_ms)

@@ -3,16 +3,19 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
+import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.db import OperationalError
 from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from accounts import moderation
-from accounts.models import User
+from accounts.models import EndedSession, User
+from accounts.sessions import EndWatch
 from games import intervention, pace, quick, rooms, rules, servers, steps, sweep
 from games.models import Game, Room, Seat
 from games.rules import State
@@ -187,3 +190,22 @@ async def test_they_hear_it_when_the_clock_or_staff_moves_a_game_that_no_web_pro
         assert await one.receive_from() == RUNG
     for one in pages:
         await one.disconnect()
+
+
+async def test_a_look_that_the_database_does_not_answer_is_not_the_last_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (alice,) = await people("Alice")
+    socket = await listening("", alice)
+    answer, asked = EndWatch.look, []
+
+    def look(watch: EndWatch) -> list[EndedSession]:
+        asked.append(watch)
+        if len(asked) == 1:
+            raise OperationalError("cut off")
+        return answer(watch)
+
+    monkeypatch.setattr(EndWatch, "look", look)
+    await sync_to_async(moderation.suspend)(alice, timezone.now() + timedelta(days=1), by="Juve")
+    assert (await socket.receive_output())["code"] == 4401
+    assert "The database does not answer: cut off" in caplog.messages

@@ -125,7 +125,16 @@ async def test_a_ring_that_nobody_understands_is_not_the_last_one_heard(
 ) -> None:
     match, one, other = await new_match(), await new_tables(), await new_tables()
     alice, bob = await match.inside(one, other)
-    for rubbish in ("", "{", "[]", "7", '{"games": {"x": 1}, "moved": []}', '{"games": {}, "moved": [1]}', b"\xff"):
+    for rubbish in (
+        "",
+        "{",
+        "[]",
+        "7",
+        '{"games": {"x": 1}, "moved": []}',
+        '{"games": {}, "moved": [1]}',
+        '{"games": {}, "moved": [], "ended": 1}',
+        b"\xff",
+    ):
         valkey.publish(CHANNEL, rubbish)
     with patch.object(tables, "LOOK_SECONDS", 60):
         await asyncio.sleep(1.1)
