@@ -1,5 +1,6 @@
 """What people fill in around games."""
 
+from math import ceil
 from typing import Any
 
 from django import forms
@@ -39,12 +40,17 @@ class BotsForm(forms.Form):
         return next((one for one in STRENGTHS if one == said), "apprentice")
 
 
-# The limits that a room's owner may want to change, in the unit that people say them in.
-_SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
-UNITS: dict[str, dict[str, int]] = {
-    "live": {"search_ms": _SECOND, "turn_ms": _SECOND, "ready_ms": _SECOND, "hand_ms": _SECOND},
-    "relaxed": {"search_ms": _SECOND, "turn_ms": _HOUR, "ready_ms": _HOUR, "hand_ms": _SECOND},
+# The limits of a room (R8.9), in the unit that people say them in.
+_SECOND, _MINUTE = 1_000, 60_000
+_LIVE = {
+    "search_ms": _SECOND,
+    "turn_ms": _SECOND,
+    "ready_ms": _SECOND,
+    "hand_ms": _SECOND,
+    "hold_ms": 1,
+    "countdown_ms": _SECOND,
 }
+UNITS: dict[str, dict[str, int]] = {"live": _LIVE, "relaxed": _LIVE | {"turn_ms": _MINUTE, "ready_ms": _MINUTE}}
 
 
 def _faces() -> list[tuple[str, object]]:
@@ -99,9 +105,11 @@ class RoomForm(forms.Form):
     market_3 = forms.ChoiceField(label=_("Third market"), choices=_faces, required=False)
     market_4 = forms.ChoiceField(label=_("Fourth market"), choices=_faces, required=False)
     search_ms = forms.IntegerField(label=_("Search, seconds"), required=False, min_value=1)
-    turn_ms = forms.IntegerField(label=_("Turn, seconds (relaxed: hours)"), required=False, min_value=1)
-    ready_ms = forms.IntegerField(label=_("Getting ready, seconds (relaxed: hours)"), required=False, min_value=1)
+    turn_ms = forms.IntegerField(label=_("Turn, seconds (relaxed: minutes)"), required=False, min_value=1)
+    ready_ms = forms.IntegerField(label=_("Getting ready, seconds (relaxed: minutes)"), required=False, min_value=1)
     hand_ms = forms.IntegerField(label=_("Tile in hand, seconds"), required=False, min_value=1)
+    hold_ms = forms.IntegerField(label=_("Turning a tile over, milliseconds"), required=False, min_value=0)
+    countdown_ms = forms.IntegerField(label=_("Countdown, seconds"), required=False, min_value=1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -153,11 +161,11 @@ class RoomForm(forms.Form):
 
     def _chosen_limits(self, said: dict[str, Any], pace: str) -> terms.Limits | None:
         usual = terms.DEFAULT_LIMITS["relaxed" if pace == Game.Pace.RELAXED else "live"]
-        wanted = {name: said[name] * unit for name, unit in UNITS[pace].items() if said.get(name)}
+        wanted = {name: said[name] * unit for name, unit in UNITS[pace].items() if said.get(name) is not None}
         for name, value in wanted.items():
-            least, most = (limit // UNITS[pace][name] for limit in terms.LIMIT_RANGES[name])
-            if not terms.LIMIT_RANGES[name][0] <= value <= terms.LIMIT_RANGES[name][1]:
-                said_so = _("Between %(least)s and %(most)s.") % {"least": max(1, least), "most": most}
+            (least, most), unit = terms.LIMIT_RANGES[name], UNITS[pace][name]
+            if not least <= value <= most:
+                said_so = _("Between %(least)s and %(most)s.") % {"least": ceil(least / unit), "most": most // unit}
                 self.add_error(name, forms.ValidationError(said_so, code="limit_range"))
         if self.errors:
             return None
@@ -177,8 +185,8 @@ class SettingsForm(RoomForm):
         self.of_pace = of_pace
         relaxed = of_pace == Game.Pace.RELAXED
         self._show_usual_limits("relaxed" if relaxed else "live")
-        self.fields["turn_ms"].label = _("Turn, hours") if relaxed else _("Turn, seconds")
-        self.fields["ready_ms"].label = _("Getting ready, hours") if relaxed else _("Getting ready, seconds")
+        self.fields["turn_ms"].label = _("Turn, minutes") if relaxed else _("Turn, seconds")
+        self.fields["ready_ms"].label = _("Getting ready, minutes") if relaxed else _("Getting ready, seconds")
 
     @classmethod
     def of(cls, room: Room) -> "SettingsForm":

@@ -1,6 +1,7 @@
 """The page of a room, and what one does there."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -8,6 +9,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
@@ -207,17 +210,26 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "strengths": [(one, names.STRENGTHS[one]) for one in STRENGTHS],
         "rulebook": names.RULEBOOKS[room.rulebook],  # type: ignore[index]
         "limits": _limits(room),
+        "turn_time": _turn_time(room),
         "invited": _invited(room) if mine else [],
         "faces": [names.of_market(face) for face in room.faces],
         "settings_form": SettingsForm.of(room) if may_change else None,
     }
 
 
+def _turn_time(room: Room) -> str:
+    """How long a turn of a relaxed room may take, such as "1 day"."""
+    turn_ms = room.limits["turn_ms"] if room.limits else terms.DEFAULT_LIMITS["relaxed"].turn_ms
+    now = timezone.now()
+    return timesince(now, now + timedelta(milliseconds=turn_ms))
+
+
 def _limits(room: Room) -> list[tuple[str, str]]:
-    """The limits that are not as usual, each with its name."""
+    """The limits that are not as usual, each with its name; the turns of a relaxed room are told with its pace."""
     usual = terms.DEFAULT_LIMITS["relaxed" if room.pace == Game.Pace.RELAXED else "live"].as_json()
     units = UNITS[room.pace]
-    other = [name for name in units if room.limits and room.limits[name] != usual[name]]
+    told = {"turn_ms"} if room.pace == Game.Pace.RELAXED else set()
+    other = [name for name in units if room.limits and room.limits[name] != usual[name] and name not in told]
     form = SettingsForm(of_pace=room.pace)
     return [(str(form.fields[name].label), str(room.limits[name] // units[name])) for name in other]
 

@@ -6,8 +6,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import rooms
+from games.forms import UNITS
 from games.models import Admission, Game, Ignored, Room, RoomSeat
 from games.rooms import RoomRefusal
+from games.rules import terms
 
 pytestmark = pytest.mark.django_db
 
@@ -292,11 +294,30 @@ def test_a_room_opens_with_markets_limits_and_bots_shows_them_and_keeps_them_for
         game.seats.update(conduct="finished")
 
 
-def test_the_limits_of_a_relaxed_room_are_said_in_hours(alice: User) -> None:
-    room = opened(alice, pace="relaxed", turn_ms="72", ready_ms="24")
-    assert (room.limits["turn_ms"], room.limits["ready_ms"]) == (72 * 3_600_000, 24 * 3_600_000)
-    usual = opened(alice, pace="relaxed", turn_ms="24")
+def test_the_limits_of_a_relaxed_room_are_said_in_minutes_and_its_page_tells_them(alice: User) -> None:
+    room = opened(alice, pace="relaxed", turn_ms="4320", ready_ms="20")
+    assert (room.limits["turn_ms"], room.limits["ready_ms"]) == (72 * 3_600_000, 20 * 60_000)
+    page = client_of(alice).get(f"/rooms/{room.code}/").content.decode()
+    assert "Relaxed: 3\xa0days for each turn" in page
+    assert "Getting ready, minutes</dt><dd>20" in page
+    usual = opened(alice, pace="relaxed", turn_ms="1440")
     assert (usual.limits, usual.faces, usual.seats.count()) == ({}, [], 1)
+    assert "Relaxed: 1\xa0day for each turn" in client_of(alice).get(f"/rooms/{usual.code}/").content.decode()
+
+
+@pytest.mark.parametrize("speed", terms.PACES)
+@pytest.mark.parametrize("limit", terms.LIMIT_RANGES)
+@pytest.mark.parametrize("end", [0, 1], ids=["least", "most"])
+def test_every_limit_is_a_setting_over_its_whole_range(limit: str, end: int, speed: terms.Pace, alice: User) -> None:
+    unit = UNITS[speed][limit]
+    wanted = max(terms.LIMIT_RANGES[limit][end], unit if limit != "hold_ms" else 0)
+    said = {limit: str(wanted // unit)}
+    room = opened(alice, pace=speed, **said)
+    assert room.limits[limit] == wanted
+    shown = client_of(alice).get(f"/rooms/{room.code}/").context["settings_form"]
+    assert shown[limit].value() == wanted // unit
+    beyond = {limit: str(wanted // unit + (1 if end else -1))}
+    assert client_of(alice).post("/rooms/", USUAL | {"pace": speed} | beyond).status_code == 422
 
 
 def test_bots_in_all_other_seats_wait_for_the_owner_alone(alice: User) -> None:
@@ -313,7 +334,7 @@ def test_bots_in_all_other_seats_wait_for_the_owner_alone(alice: User) -> None:
         {"market_1": "1A", "market_2": "1B"},
         {"market_1": "1A", "market_2": "5A"},
         {"turn_ms": "9"},
-        {"pace": "relaxed", "turn_ms": "169"},
+        {"pace": "relaxed", "turn_ms": "10081"},
         {"hand_ms": "2"},
         {"search_ms": "many"},
         {"ranked": "yes", "market_1": "1A", "market_2": "2A"},
