@@ -120,7 +120,7 @@ def test_a_list_asks_the_same_number_of_questions_however_long_it_is(name: str, 
     def play(*names: str) -> None:
         for one in names:
             owner = somebody(f"Owner of {one}")
-            game, room = game_of(owner, somebody(one)), rooms.open_room(owner)
+            room, game = rooms.open_room(owner), game_of(owner, somebody(one))
             Game.objects.filter(pk=game.pk).update(kept_by=keeper, room=room)
 
     def questions() -> int:
