@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts import sessions, signals
+from accounts import moderation, sessions, signals
 from accounts.models import ApiToken, EndedSession, TakenName, Trace, User
 
 log = logging.getLogger(__name__)
@@ -70,11 +70,12 @@ def delete(user: User) -> None:
         EmailAddress.objects.filter(user=user).delete()
         Authenticator.objects.filter(user=user).delete()
         ApiToken.objects.filter(user=user).delete()
+        blank = User(name=free_pseudonym())
+        moderation.sign_as(user, user.name, blank.name)
         Trace.objects.filter(user=user).delete()
         TakenName.objects.filter(holder=user).update(holder=None)
         user.groups.clear()
         user.user_permissions.clear()
-        blank = User(name=free_pseudonym())
         kept = {"id", "session_epoch", "is_guest", "name", "folded_name"}
         for field in User._meta.concrete_fields:
             if field.attname not in kept:

@@ -74,3 +74,9 @@ def _lengthened(user: User, field: str, until: datetime) -> datetime:
 def _set(user: User, field: str, until: datetime | None) -> None:
     User.objects.filter(pk=user.pk).update(**{field: until})
     setattr(user, field, until)
+
+
+def sign_as(user: User, old: str, new: str) -> None:
+    """What somebody did as staff stands in the histories of others under the name that they have now."""
+    if user.is_staff or Trace.objects.filter(user=user, what=Trace.What.ROLE).exists():
+        Trace.objects.filter(by=old).update(by=new)

@@ -4,13 +4,13 @@ import logging
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.dispatch import receiver
 
 from accounts import export, signals
 from accounts.models import EndedSession, User
 from games import doorbell, intervention, ladder, rooms
-from games.models import Admission, Figures, Game, Nudge, RoomSeat, Seat
+from games.models import Admission, Figures, Game, Meeting, Nudge, RoomSeat, Seat, Waiting
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,11 @@ def closed(sender: object, user: User, **kwargs: Any) -> None:
 @receiver(signals.deleted)
 def deleted(sender: object, user: User, **kwargs: Any) -> None:
     rooms.let_go(user.pk)
+    Admission.objects.filter(user=user).delete()
+    Nudge.objects.filter(seat__user=user).delete()
+    Meeting.objects.filter(by=user).delete()
+    for meeting in Meeting.objects.filter(accepted=user):
+        meeting.accepted.remove(user)
     transaction.on_commit(lambda: _leave(user.pk, Game.objects.all()), robust=True)
 
 
@@ -52,15 +57,22 @@ def out(sender: object, ended: EndedSession, **kwargs: Any) -> None:
 
 @export.part("rooms")
 def in_rooms(user: User) -> dict[str, Any]:
-    """Where they sit, where somebody invited or removed them, and which games they hear nothing of by mail."""
+    """Where they sit and wait, where somebody invited or removed them, when they meet, what they get no mail about."""
     return {
         "seats": [
-            {"room": seat.room.code, "since": export.iso(seat.since)}
+            {"room": seat.room.code, "since": export.iso(seat.since), "owner": seat.room.owner_id == user.pk}
             for seat in RoomSeat.objects.filter(user=user).select_related("room").order_by("pk")
         ],
         "admissions": [
             {"room": one.room.code, "invited": one.invited, "at": export.iso(one.at)}
             for one in Admission.objects.filter(user=user).select_related("room").order_by("pk")
+        ],
+        "waiting": [
+            {"players": one.players, "since": export.iso(one.since)} for one in Waiting.objects.filter(user=user)
+        ],
+        "meetings": [
+            {"game": one.game.code, "at": export.iso(one.at), "proposed": one.by_id == user.pk}
+            for one in Meeting.objects.filter(Q(by=user) | Q(accepted=user)).select_related("game").distinct()
         ],
         "muted_games": list(
             Nudge.objects.filter(seat__user=user, muted=True).values_list("seat__game__code", flat=True)

@@ -7,13 +7,15 @@ from django.dispatch import receiver
 
 from accounts import export, signals
 from accounts.models import User
-from games.models import Act, Ignored, Letter, Message, Report, What
+from games.models import Act, Appeal, Ignored, Letter, Message, Report, What
 
 
 @receiver(signals.deleted)
 def forget(sender: object, user: User, **kwargs: Any) -> None:
-    """Their words go; that they were reported or acted on stays, under the pseudonym."""
+    """Their words go, and what was written to them; that they were reported or acted on stays, under the pseudonym."""
     Letter.objects.filter(person=user).delete()
+    Appeal.objects.filter(person=user, decided=None).delete()
+    Appeal.objects.filter(person=user).update(words="", answer="")
     Message.objects.filter(author=user).delete()
     Ignored.objects.filter(person=user).delete()
     Ignored.objects.filter(other=user).delete()
@@ -23,7 +25,7 @@ def forget(sender: object, user: User, **kwargs: Any) -> None:
 
 @export.part("moderation")
 def moderation(user: User) -> dict[str, Any]:
-    """What they reported, what they said, and what was done to them; never who reported them."""
+    """What they reported and said, what was done and written to them, and their answers; never who reported them."""
     return {
         "reports": [
             {"at": export.iso(report.at), "reason": report.reason, "words": report.words}
@@ -43,7 +45,30 @@ def moderation(user: User) -> dict[str, Any]:
             }
             for act in _told(user)
         ],
-        "ignored": Ignored.objects.filter(person=user).count(),
+        "letters": [
+            {
+                "at": export.iso(letter.at),
+                "kind": letter.kind,
+                "about": letter.act.what if letter.act else None,
+                "words": letter.words,
+            }
+            for letter in Letter.objects.filter(person=user).select_related("act").order_by("pk")
+        ],
+        "appeals": [
+            {
+                "at": export.iso(appeal.at),
+                "against": appeal.act.what,
+                "words": appeal.words,
+                "decided": export.iso(appeal.decided),
+                "granted": appeal.granted,
+                "answer": appeal.answer,
+            }
+            for appeal in Appeal.objects.filter(person=user).select_related("act").order_by("pk")
+        ],
+        "ignored": [
+            {"name": ignored.other.name, "blocked": ignored.blocked}
+            for ignored in Ignored.objects.filter(person=user).select_related("other").order_by("pk")
+        ],
     }
 
 
