@@ -300,11 +300,11 @@ async def test_a_room_that_is_closed_is_seen_so_by_who_sits_in_it(open_page: Ope
 async def test_the_administration_and_its_figures_are_fit_to_be_looked_at(open_page: OpenPage, watch: Watch) -> None:
     # Django's own pages bring styles of their own, which our policy lets be.
     irma, max_ = await cast("Irma Vep", "Max")
+    await sync_to_async(rooms.open_room)(irma)
     game = await staged.staged([irma, max_], staged.searching, bots=1)
     await sync_to_async(reports.file_report)(irma, max_, Reason.THREAT, "He is mean.", Moment(game))
     nick = await sync_to_async(moderator)("Nick", administrator=True)
     await sync_to_async(acts.warn)(nick, max_, Why(Reason.INSULT, "Calm down."))
-    await sync_to_async(rooms.open_room)(irma)
     page = await open_page(person=nick)
     for name in ("game", "room", "case", "act"):
         await page.goto(f"/admin/games/{name}/")
