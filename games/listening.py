@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 from typing import Any, ClassVar
 
 from channels.db import database_sync_to_async
@@ -19,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 BEAT = "beat"
+# A page beats every 20 seconds. What it says more often is not written down, and so many more send it away.
+NOTED_SECONDS = 10.0
+MOST_BEATS = 20
 
 
 class RungConsumer(AsyncWebsocketConsumer):
@@ -71,6 +75,9 @@ class RungConsumer(AsyncWebsocketConsumer):
 class NewsConsumer(RungConsumer):
     """A page of the lobby, of a room, or of anybody signed in. Its beat says that somebody has a page open."""
 
+    noted = -math.inf
+    beats = 0
+
     async def rings(self) -> list[str]:
         scope: dict[str, Any] = dict(self.scope)
         kwargs: dict[str, str] = scope["url_route"]["kwargs"]
@@ -79,16 +86,24 @@ class NewsConsumer(RungConsumer):
             groups.append(news.LOBBY)
         if self.user_id is not None:
             groups.append(news.of_person(self.user_id))
-            await self._note()
+        await self._note()
         return groups
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        now = asyncio.get_running_loop().time()
         if text_data != BEAT:
             await self.close(CloseCode.UNREADABLE)
-        elif self.user_id is not None:
+        elif now >= self.noted + NOTED_SECONDS:
+            self.noted, self.beats = now, 0
             await self._note()
+        else:
+            self.beats += 1
+            if self.beats > MOST_BEATS:
+                await self.close(CloseCode.FLOOD)
 
     async def _note(self) -> None:
+        if self.user_id is None:
+            return
         await database_sync_to_async(pace.note_page)(self.user_id)
 
 

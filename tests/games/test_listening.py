@@ -17,6 +17,7 @@ from accounts import moderation
 from accounts.models import EndedSession, User
 from accounts.sessions import EndWatch
 from games import intervention, pace, quick, rooms, rules, servers, steps, sweep
+from games.listening import MOST_BEATS
 from games.models import Game, Room, Seat
 from games.rules import State
 from games.rules.commands import Pass
@@ -109,6 +110,23 @@ async def test_a_beat_says_that_a_page_is_open_and_any_other_word_ends_it() -> N
     assert await sync_to_async(pace.has_page_open)(alice.pk)
     await socket.send_to(text_data="hello")
     assert (await socket.receive_output())["code"] == 4400
+
+
+async def test_beats_that_come_too_often_are_not_written_down_and_at_last_end_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noted: list[int | None] = []
+    monkeypatch.setattr(pace, "note_page", noted.append)
+    (alice,) = await people("Alice")
+    for person in (alice, None):
+        socket = await listening("/lobby", person)
+        noted.clear()
+        for _ in range(1 + MOST_BEATS):
+            await socket.send_to(text_data="beat")
+        assert await socket.receive_nothing(timeout=0.3)
+        assert noted == ([] if person is None else [alice.pk])
+        await socket.send_to(text_data="beat")
+        assert (await socket.receive_output())["code"] == 4429
 
 
 async def test_the_bell_falls_silent_with_the_session() -> None:
