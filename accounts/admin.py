@@ -58,7 +58,7 @@ class UserAdmin(AdminOfUser):
     )
     list_filter = ("is_guest", "is_staff", "is_superuser")
     search_fields = ("folded_name",)
-    search_help_text = "The beginning of a name."
+    search_help_text = _("The beginning of a name.")
     ordering = ("-pk",)
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER

@@ -35,7 +35,13 @@ def about(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def privacy(request: HttpRequest) -> HttpResponse:
-    return render(request, "site/privacy.html", {"session_days": settings.SESSION_COOKIE_AGE // (60 * 60 * 24)})
+    names = {
+        "session": settings.SESSION_COOKIE_NAME,
+        "csrf": settings.CSRF_COOKIE_NAME,
+        "language": settings.LANGUAGE_COOKIE_NAME,
+    }
+    days = settings.SESSION_COOKIE_AGE // (60 * 60 * 24)
+    return render(request, "site/privacy.html", {"names": names, "session_days": days})
 
 
 @never_cache

@@ -44,6 +44,13 @@ def test_a_page_stands_for_a_visitor_without_a_question_to_the_database(address:
     assert client.get(address).status_code == 200
 
 
+def test_the_privacy_page_calls_the_cookies_by_the_names_that_they_have_here(client: Client) -> None:
+    with override_settings(SESSION_COOKIE_NAME="__Host-sessionid", CSRF_COOKIE_NAME="proof"):
+        page = client.get("/privacy/").content.decode()
+    assert "<code>__Host-sessionid</code>" in page
+    assert "<code>proof</code>" in page
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [
