@@ -70,9 +70,9 @@ def house() -> House:
     place = chat.place_of(chat.channel_of(game), people["player"].pk)
     assert place is not None
     message = chat.say(people["player"], place, preset="hello")
+    act = acts.mute(lupin, fandor, timezone.now() + timedelta(days=1), WHY)
     case = reported(people["owner"], fandor).case
     cases.claim(case, people["moderator"])
-    act = acts.mute(lupin, fandor, timezone.now() + timedelta(days=1), WHY)
     own = acts.mute(lupin, people["player"], timezone.now() + timedelta(days=1), WHY)
     appeal = appeals.appeal(act, fandor, "Please.")
     EmailAddress.objects.create(user=people["player"], email="max@example.org", verified=True, primary=True)
@@ -218,6 +218,12 @@ def said(door: Door, house: House) -> dict[str, Any]:
             name: settings.get_initial_for_field(field, name) or "" for name, field in settings.fields.items()
         },
     }.get(door.key, {})
+
+
+def asked(door: Door) -> dict[str, str]:
+    """What an address asks for there, where one word means something only beside another."""
+    played_by = {"player": "Max", "opponent": "Irma Vep"}
+    return {"games:history": played_by, "games:api_games": played_by}.get(door.name, {})
 
 
 LETTERS = {200: "p", 400: "b", 403: "x", 404: "n", 405: "m", 409: "b", 422: "b", 503: "u"}
