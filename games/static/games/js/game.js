@@ -9,6 +9,7 @@ import { showBag } from "./moment.js";
 import { Search } from "./search.js";
 import { Picture } from "./sight.js";
 import { play } from "./sounds.js";
+import { searching } from "./tiles.js";
 import { drawTokens } from "./tokens.js";
 import { flag, has, make, piece, say, write } from "./words.js";
 
@@ -21,15 +22,14 @@ const name = (seat) => (has(`seat-${seat}`) && seats[seat]?.kind === "bot" ? say
 const own = (sight) => (sight?.seat === null ? null : (sight?.players[sight.seat] ?? null));
 const repeat = (rows) => rows.flatMap(([one, number]) => Array(number).fill(one));
 
-const TOGETHER_MS = 2000;
-let toldAt = -TOGETHER_MS;
+const TOLD_MS = 10_000;
 
-/** What follows at once is added: nothing that matters is spoken over. */
+/** Each sentence is spoken once, after those before it: nothing that matters is spoken over. */
 function tell(sentence) {
-  const now = performance.now();
-  const before = now - toldAt < TOGETHER_MS ? find("said").textContent : "";
-  toldAt = now;
-  write(find("said"), `${before} ${sentence}`.trim());
+  if (!sentence) return;
+  const part = make("p", "", sentence);
+  find("said").append(part);
+  setTimeout(() => part.remove(), TOLD_MS);
 }
 
 const line = new Line(game.dataset.socket, game.dataset.code, {
@@ -101,8 +101,8 @@ function announce(event) {
     play("token");
     callOut(event, say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
   }
+  if (event.type === "returned" && event.by === "clock" && event.seat === picture.sight.seat) tell(say("hand-free"));
   if (event.type === "abandoned") callOut(event, say("leaves", { name: name(event.seat) }));
-  if (event.type === "search_started") tell(say("begins"));
   if (event.type === "bag_opened") {
     const said = say(event.got ? "bag-found" : "bag-empty", { name: name(event.seat), art: event.got && say(`art-${event.got}`) });
     play("bag");
@@ -122,6 +122,7 @@ function draw() {
   drawSitters(sight);
   search.draw(sight, own(sight));
   coach(sight, own(sight));
+  speak(sight, own(sight));
   find("may-leave").hidden = !own(sight) || own(sight).left || phase === "over";
   if (phase === "exchange" || phase === "over") refresh(picture.head);
   if (phase === "gathering") refreshRound(sight.round, picture.head);
@@ -133,7 +134,21 @@ function enter(phase, sight) {
   game.dataset.phase = phase;
   if (phase === "search") find("tiles").querySelector("button")?.focus({ preventScroll: true });
   if (phase !== "countdown" && before) scrollTo(0, 0);
-  if (phase === "exchange") tell(whose(sight));
+  if (phase === "gathering") tell(`${say("round", { round: sight.round })}. ${find("gathering-title").textContent}`);
+  if (phase === "exchange" || phase === "over") tell(`${say(phase)}.`);
+}
+
+let spoken = { hand: null, full: false };
+
+/** What one's own search comes to, for whoever does not see it. */
+function speak(sight, me) {
+  const held = searching(sight, me) ? me.hand : null;
+  const loot = held === null ? undefined : sight.tiles[held].loot;
+  const full = search.mayEscape;
+  if (loot && held !== spoken.hand) tell(say("in-hand", { loot: say(loot) }));
+  // Where there is a hint, it is spoken by itself.
+  if (full && !spoken.full && find("coach").hidden) tell(say("coach-full"));
+  spoken = { hand: loot ? held : null, full };
 }
 
 const whose = ({ turn, seat }) => (turn === seat ? say("your-turn") : turn === null ? "" : say("their-turn", { name: name(turn) }));
@@ -165,6 +180,10 @@ function drawSitters(sight) {
 find("ready").addEventListener("click", () => ask({ do: "ready", on: !own(picture.now)?.ready }));
 find("leave").addEventListener("click", () => ask({ do: "leave" }));
 
+const HURRY_SECONDS = 10;
+let waits = false;
+let rushed = false;
+
 /** The time that is left, and the countdown over everything. */
 function drawClock() {
   const { sight } = picture;
@@ -173,11 +192,24 @@ function drawClock() {
   const seconds = sight && sight.phase !== "over" ? Math.max(0, Math.ceil((until - line.now()) / 1000)) : null;
   const clock = find("clock");
   write(clock, seconds === null ? "" : clockWords(seconds));
-  clock.classList.toggle("hurry", seconds !== null && seconds <= 10);
+  const hurry = seconds !== null && seconds <= HURRY_SECONDS;
+  clock.classList.toggle("hurry", hurry);
   for (const time of document.querySelectorAll("[data-turn-clock]")) write(time, clockWords(seconds ?? 0));
-  const counting = (sight?.phase === "countdown" || resuming) && seconds > 0;
-  find("countdown").hidden = !counting;
-  if (counting) write(find("countdown"), String(seconds));
+  const counts = sight?.phase === "countdown" || resuming;
+  find("countdown").hidden = !counts || !seconds;
+  if (counts && seconds) write(find("countdown"), String(seconds));
+  if (sight) speakOfTime(sight, counts, hurry, seconds);
+}
+
+/** When hands may move, and that the time for one's own is running out. */
+function speakOfTime(sight, counts, hurry, seconds) {
+  if (counts && !waits) tell(say("countdown"));
+  if (waits && !counts && sight.phase === "search") tell(say("begins"));
+  const me = own(sight);
+  const acting = sight.phase === "exchange" ? me && sight.turn === me.seat : searching(sight, me);
+  const rush = Boolean(hurry && !counts && acting);
+  if (rush && !rushed) tell(`${find("clock").ariaLabel} ${clockWords(seconds)}`);
+  [waits, rushed] = [counts, rush];
 }
 
 const clockWords = (seconds) =>
@@ -189,6 +221,7 @@ watchExchange(() => {
   const { sight } = picture;
   if (!counted && document.querySelector("table.sheet")) {
     counted = true;
+    tell([find("the-end"), find("why-over")].map((part) => part.textContent).join(". "));
     countUp(find("exchange"));
   }
   if (sight?.phase === "exchange" && sight.turn !== turn) {

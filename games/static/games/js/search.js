@@ -92,7 +92,7 @@ export class Search {
     this.#acts.down.ariaDisabled = this.#acts.up.ariaDisabled = !acting;
     this.#acts.up.hidden = this.#sight.rulebook === "es";
     // The way out lies where the other acts are: they are of no use then, unless a stashed tile is picked.
-    const out = this.#mayEscape && this.#picked === null;
+    const out = this.mayEscape && this.#picked === null;
     this.#acts.escape.hidden = !out;
     find("search").classList.toggle("may-escape", out);
   }
@@ -106,7 +106,8 @@ export class Search {
     return say(held ? "in-hand" : "picked", { loot: say(tile.loot) });
   }
 
-  get #mayEscape() {
+  /** Whether one may slip away now. */
+  get mayEscape() {
     return Boolean(this.#searching && this.#own.hand === null && this.#own.board.length === SLOTS);
   }
 
@@ -239,7 +240,7 @@ export class Search {
   #act(word) {
     if (!this.#searching) return;
     if (word === "escape") {
-      if (this.#mayEscape) this.ask({ do: "escape" });
+      if (this.mayEscape) this.ask({ do: "escape" });
       return;
     }
     const spot = this.#own.hand ?? this.#picked;

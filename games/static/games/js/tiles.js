@@ -82,7 +82,7 @@ export class Tiles {
 
   #describe({ place, lies, loot }, spot, holder, mine, key) {
     const words = { place: say(place), loot: loot && say(loot), name: holder && this.name(holder.seat) };
-    const kind = lies === "hand" ? (mine ? "mine" : "held") : lies === "board" ? "gone" : lies;
+    const kind = lies === "hand" ? (mine && loot ? "mine" : "held") : lies === "board" ? "gone" : lies;
     const tile = key ? say("locked", { tile: say(kind, words) }) : say(kind, words);
     return say("spot", { tile, row: Math.floor(spot / this.columns) + 1, column: (spot % this.columns) + 1 });
   }
