@@ -47,6 +47,7 @@ class Doorbell:
         self._rings: dict[int, int] = {}
         self._moves: list[tuple[int, int, str, int]] = []
         self._something = asyncio.Event()
+        self._heard_at = 0.0
         self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._tell())]
 
     def ring(self, game_id: int, head: int) -> None:
@@ -58,6 +59,10 @@ class Doorbell:
         """Tell the others that a seat is played from this page since then."""
         self._moves.append((game_id, seat, page, joined_ms))
         self._something.set()
+
+    def silence(self) -> float:
+        """For how many seconds nothing was heard here: nobody rang, or the wire is broken."""
+        return asyncio.get_running_loop().time() - self._heard_at
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -106,6 +111,7 @@ class Doorbell:
         except (ValueError, TypeError, KeyError, AttributeError):
             logger.warning("Somebody rings in a way that nobody understands.")
             return
+        self._heard_at = asyncio.get_running_loop().time()
         for ring in rings:
             self._heard(*ring)
         for move in moves:

@@ -61,6 +61,9 @@ class Table(Course):
         super().__init__(tables, opened)
         self.pages: set[Page] = set()
         self.idle_since: float | None = None
+        # Since when it is here, and when each seat's page was announced last, by whatever process it talks to.
+        self._since = asyncio.get_running_loop().time()
+        self._announced: dict[int, float] = {}
         self._left_alone_ms = 0
         self._timer: asyncio.TimerHandle | None = None
         self._asked: list[Asked] = []
@@ -101,8 +104,18 @@ class Table(Course):
 
     def moved(self, seat: int, key: str, joined_ms: int) -> None:
         """This seat is played from that page since then, perhaps in another process."""
+        self._announced[seat] = asyncio.get_running_loop().time()
         if any(_gives_way(page, seat, key, joined_ms) for page in self.pages):
             self._turns.ask(partial(self._move, seat, key, joined_ms))
+
+    def miss_whoever_is_unheard(self, since: float) -> None:
+        """Whoever is ready and whose page nobody has announced since then has gone with the process of that page."""
+        if self.state is None or self.state.phase != "gathering":
+            return
+        for seat, player in enumerate(self.state.players):
+            is_human = self.opened.sitters[seat].kind == "human"
+            if player.ready and is_human and self._announced.get(seat, self._since) < since:
+                self._turns.ask(partial(self._miss, seat))
 
     def catch_up(self, head: int) -> None:
         """Another process has written up to `head`."""

@@ -24,6 +24,9 @@ LOOK_SECONDS = 1.0
 IDLE_SECONDS = 60.0
 # Every page with a seat is announced once in so many looks, so that a lost ring keeps no second page at a seat.
 ANNOUNCED_EVERY = 5
+# A seat that nobody has announced for so long has no page any more; where nothing was heard at all, nobody knows.
+UNHEARD_SECONDS = 15.0
+DEAF_SECONDS = 6.0
 # Once in so many looks the rows of processes that are long gone are cleared out.
 CLEARED_EVERY = 600
 CLEARED_MS = 60 * 60 * 1_000
@@ -188,6 +191,7 @@ class Tables:
             self._adopting = asyncio.create_task(self._adopt(look.orphans))
         await self._end_pages(look.ended)
         await self._see_to_pages()
+        self._miss_the_unheard()
         await self._drop_idle()
 
     def _people(self) -> int:
@@ -228,6 +232,12 @@ class Tables:
                     await page.end(CloseCode.QUIET, "quiet")
                 elif page.seat is not None and (table.opened.game_id + self._looks) % ANNOUNCED_EVERY == 0:
                     self.doorbell.moved(table.opened.game_id, page.seat, page.key, page.joined_ms)
+
+    def _miss_the_unheard(self) -> None:
+        """Where a process died, nobody says which pages went with it; they are announced no more."""
+        if self.doorbell.silence() < DEAF_SECONDS:
+            for table in self._tables.values():
+                table.miss_whoever_is_unheard(asyncio.get_running_loop().time() - UNHEARD_SECONDS)
 
     async def _drop_idle(self) -> None:
         now = asyncio.get_running_loop().time()
