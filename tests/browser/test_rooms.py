@@ -164,6 +164,43 @@ async def test_a_page_that_lives_is_the_page_that_a_reload_brings(open_page: Ope
     await expect(theirs.get_by_role("button", name="Change the game")).to_be_visible()
 
 
+async def test_the_focus_stays_while_pages_are_fetched_anew_and_what_is_the_same_is_not_put_there_again(
+    open_page: OpenPage,
+) -> None:
+    alice, bob, charlie = await named("Alice", "Bob", "Charlie")
+    await sync_to_async(relaxed_game_of)(alice, bob)
+    page = await open_page(person=alice)
+    await page.goto("/play/")
+    turn = page.get_by_role("banner").get_by_role("link", name="Your turn")
+    await turn.focus()
+    room = await sync_to_async(rooms.open_room)(bob, size=4)
+    await sync_to_async(rooms.invite)(room, bob, "Alice")
+    await expect(page.get_by_role("link", name="1 invitation")).to_be_visible()
+    await expect(turn).to_be_focused()
+    await page.get_by_role("link", name="Live", exact=True).focus()
+    await sync_to_async(rooms.sit)(room, charlie)
+    await expect(page.locator(".room-row")).to_contain_text("Bob, Charlie")
+    await expect(page.get_by_role("link", name="Live", exact=True)).to_be_focused()
+    await page.get_by_role("button", name="2 players").focus()
+    await sync_to_async(rooms.stand)(room, charlie)
+    await sync_to_async(quick.enter)(charlie, 2)
+    await expect(page.get_by_role("button", name="2 players 1 waits")).to_be_focused()
+    await sync_to_async(rooms.sit)(room, alice)
+    await page.goto(f"/rooms/{room.code}/")
+    await page.get_by_role("button", name="Stand up").focus()
+    await sync_to_async(rooms.agree)(room, bob)
+    await expect(page.locator(".place.agrees")).to_have_count(1)
+    await expect(page.get_by_role("button", name="Stand up")).to_be_focused()
+    await page.evaluate("window.seats = document.querySelector('.places')")
+    async with page.expect_response(f"**/rooms/{room.code}/"):
+        await page.evaluate("htmx.trigger('#room', 'rung')")
+    await page.keyboard.press("Shift+Tab")
+    await expect(page.get_by_role("button", name="I want to play")).to_be_focused()
+    assert await page.evaluate("window.seats.isConnected")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="You agree. Take it back")).to_be_focused()
+
+
 async def test_a_press_while_the_page_looks_for_news_is_not_lost(open_page: OpenPage) -> None:
     alice, bob = await named("Alice", "Bob")
     room = await sync_to_async(rooms.open_room)(alice)
@@ -245,6 +282,17 @@ def played_rooms(alice: User, bob: User) -> tuple[Room, Room]:
     assert relaxed is not None
     pace.propose(relaxed, bob, timezone.now() + timedelta(days=1))
     return between, days
+
+
+def relaxed_game_of(alice: User, bob: User) -> Game:
+    """One that waits for both."""
+    room = rooms.open_room(alice, pace="relaxed")
+    rooms.sit(room, bob)
+    for person in (alice, bob):
+        rooms.agree(room, person)
+    game = rooms.running_game(room)
+    assert game is not None
+    return game
 
 
 def played_to_its_end(alice: User, bob: User) -> Game:

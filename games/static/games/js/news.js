@@ -1,6 +1,8 @@
 // A live part of a page: <… data-news="/ws/1/news/…" hx-get=… hx-trigger="rung">. It is fetched anew when the doorbell
 // rings, when the line comes back, and now and then, so that a lost ring costs nothing.
 
+import { keepFocus } from "./focus.js";
+
 const AGAIN = [1000, 2000, 5000, 10000, 30000];
 const FOR_GOOD = new Set([4400, 4401, 4404]);
 const BEAT_MS = 20_000;
@@ -8,6 +10,9 @@ const BEAT_MS = 20_000;
 const GATHER_MS = 150;
 // How long a press may wait for its turn.
 const PRESSED_MS = 10_000;
+
+// Every answer has its own tokens; but for them it may say what is shown already.
+const bare = (html) => html.replace(/(csrfmiddlewaretoken" value=")[^"]*/g, "$1");
 
 const listen = (part) => {
   const address = location.origin.replace(/^http/, "ws") + part.dataset.news;
@@ -19,6 +24,8 @@ const listen = (part) => {
 
   const look = () => {
     if (waiting) return;
+    // A browser lets a page in the background wait a minute for its timers. It is led to its game at once all the same.
+    if (document.hidden) return void (calm || htmx.trigger(part, "rung"));
     const soon = (GATHER_MS + calm / 5) * (0.5 + Math.random());
     waiting = setTimeout(() => {
       waiting = 0;
@@ -55,16 +62,26 @@ const listen = (part) => {
     if (detail.requestConfig.verb !== "get") pressed = -Infinity;
   });
 
-  // What is older than what is shown is dropped; and somebody in the middle of choosing or writing is not disturbed,
-  // except by being led elsewhere, which happens before this.
+  // What is older than what is shown, or the same, is dropped; and somebody in the middle of choosing or writing is not
+  // disturbed, except by being led elsewhere, which happens before this.
+  let shown = "";
+  let giveBack = () => {};
   part.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target !== part || (!detail.shouldSwap && detail.xhr.status !== 422)) return;
+    const brought = bare(detail.serverResponse);
     const version = Number(detail.xhr.getResponseHeader("Midnight-Version"));
-    const shown = Number(part.querySelector("[data-version]")?.dataset.version ?? 0);
+    const newest = Number(part.querySelector("[data-version]")?.dataset.version ?? 0);
     const own = document.activeElement;
     const busy = part.contains(own) && own.matches("input:not([readonly], [type=hidden])") && own.value !== "";
-    const waits = busy || performance.now() - pressed < PRESSED_MS;
-    if ((version && version < shown) || (waits && detail.requestConfig.verb === "get")) detail.shouldSwap = false;
+    const waits = busy || brought === shown || performance.now() - pressed < PRESSED_MS;
+    if ((version && version < newest) || (waits && detail.requestConfig.verb === "get")) {
+      detail.shouldSwap = false;
+      return;
+    }
+    shown = brought;
+    giveBack = keepFocus(part);
   });
+  part.addEventListener("htmx:afterSwap", ({ detail }) => detail.target === part && giveBack());
   document.addEventListener("visibilitychange", () => document.hidden || look());
   connect();
 };
