@@ -32,7 +32,8 @@ def _nothing(*_: object) -> None:
 class Doorbell:
     """This process's end of the wire. What is given is called for every ring, one's own too.
 
-    `heard(game, head)`, `moved(game, seat, page, joined_ms)`, `ended(person)`: a session of theirs is over.
+    `heard(game, head)`, `moved(game, seat, page, joined_ms)`, `ended(person)`: a session of theirs is over,
+    `renamed(person)`.
     """
 
     def __init__(
@@ -40,10 +41,12 @@ class Doorbell:
         heard: Callable[[int, int], None] = _nothing,
         moved: Callable[[int, int, str, int], None] = _nothing,
         ended: Callable[[int], None] = _nothing,
+        renamed: Callable[[int], None] = _nothing,
     ) -> None:
         self._heard = heard
         self._moved = moved
         self._ended = ended
+        self._renamed = renamed
         self._rings: dict[int, int] = {}
         self._moves: list[tuple[int, int, str, int]] = []
         self._something = asyncio.Event()
@@ -106,8 +109,9 @@ class Doorbell:
             message = json.loads(data)
             rings = [(int(game_id), int(head)) for game_id, head in message["games"].items()]
             moves = [(int(game_id), int(seat), str(page), int(ms)) for game_id, seat, page, ms in message["moved"]]
-            # A process of the version before does not say this.
+            # A process of the version before does not say these.
             ends = [int(person) for person in message.get("ended", ())]
+            names = [int(person) for person in message.get("renamed", ())]
         except (ValueError, TypeError, KeyError, AttributeError):
             logger.warning("Somebody rings in a way that nobody understands.")
             return
@@ -118,6 +122,8 @@ class Doorbell:
             self._moved(*move)
         for person in ends:
             self._ended(person)
+        for person in names:
+            self._renamed(person)
 
 
 def _client() -> "redis.asyncio.Redis":
@@ -126,9 +132,12 @@ def _client() -> "redis.asyncio.Redis":
 
 
 def _words(
-    games: Mapping[int, int] = NOBODY, moved: Sequence[tuple[int, int, str, int]] = (), ended: Sequence[int] = ()
+    games: Mapping[int, int] = NOBODY,
+    moved: Sequence[tuple[int, int, str, int]] = (),
+    ended: Sequence[int] = (),
+    renamed: Sequence[int] = (),
 ) -> str:
-    return json.dumps({"games": games, "moved": moved, "ended": ended})
+    return json.dumps({"games": games, "moved": moved, "ended": ended, "renamed": renamed})
 
 
 # The same from outside of the event loop: from a view, a task, a command, the admin.
@@ -142,6 +151,11 @@ def ring(game_id: int, head: int) -> None:
 def tell_ended(person_id: int) -> None:
     """Tell the web processes that a session of this person's is over, or all of them: each looks which."""
     _publish(_words(ended=[person_id]))
+
+
+def tell_renamed(person_id: int) -> None:
+    """Tell the web processes that this person has another name: each reads it for the tables where they sit."""
+    _publish(_words(renamed=[person_id]))
 
 
 def _publish(message: str) -> None:

@@ -5,7 +5,7 @@ neither side can choose what the shuffles bring.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -20,6 +20,10 @@ from games.rules.edition import load_edition
 FORMER_GUEST = "Former guest"
 # How long a game waits for the pages' nonces before it begins without the missing ones.
 NONCE_MS = {"live": 5_000, "relaxed": 24 * 60 * 60 * 1_000}
+
+
+# Of each seat its name, and whether a program has played it.
+Shown = list[tuple[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,8 @@ class Opened:
             return None
         return next((number for number, sitter in enumerate(self.sitters) if sitter.user_id == user_id), None)
 
-    def shown(self) -> list[tuple[str, bool]]:
-        """What may still change about who sits where: names, and which seats programs have played."""
+    def shown(self) -> Shown:
+        """What may still change about who sits where."""
         return [(sitter.name, sitter.program) for sitter in self.sitters]
 
     def terms(self) -> rules.Terms:
@@ -160,6 +164,19 @@ def find_by_id(game_id: int) -> Opened | None:
     return None if game is None else _opened(game)
 
 
+def shown(game_ids: Iterable[int]) -> dict[int, Shown]:
+    """What `Opened.shown` of each of these games says now."""
+    found: dict[int, Shown] = {}
+    seats = Seat.objects.filter(game__in=list(game_ids)).order_by("game", "number")
+    for game_id, name, strength, program in seats.values_list("game", "user__name", "strength", "program"):
+        found.setdefault(game_id, []).append((_name(name, strength), program))
+    return found
+
+
+def _name(of_person: str | None, strength: str) -> str:
+    return of_person or strength or FORMER_GUEST
+
+
 def _opened(game: Game) -> Opened:
     return Opened(
         game_id=game.pk,
@@ -177,7 +194,7 @@ def _opened(game: Game) -> Opened:
         sitters=tuple(
             Sitter(
                 user_id=seat.user_id,
-                name=seat.user.name if seat.user else seat.strength or FORMER_GUEST,
+                name=_name(seat.user.name if seat.user else None, seat.strength),
                 kind=choice(seat.kind, "the kind of a seat", terms.KINDS),
                 strength=seat.strength,
                 character=choice(seat.character, "the character", terms.CHARACTERS),

@@ -36,6 +36,7 @@ def deleted(sender: object, user: User, **kwargs: Any) -> None:
     Meeting.objects.filter(by=user).delete()
     for meeting in Meeting.objects.filter(accepted=user):
         meeting.accepted.remove(user)
+    transaction.on_commit(lambda: doorbell.tell_renamed(user.pk), robust=True)
     transaction.on_commit(lambda: _leave(user.pk, Game.objects.all()), robust=True)
 
 
@@ -53,6 +54,11 @@ def _leave(person_id: int, games: QuerySet[Game]) -> None:
 @receiver(signals.signed_out)
 def out(sender: object, ended: EndedSession, **kwargs: Any) -> None:
     doorbell.tell_ended(ended.user_id)
+
+
+@receiver([signals.renamed, signals.named])
+def renamed(sender: object, user: User, **kwargs: Any) -> None:
+    doorbell.tell_renamed(user.pk)
 
 
 @export.part("rooms")

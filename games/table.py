@@ -122,6 +122,10 @@ class Table(Course):
         if head > self.head:
             self._turns.ask(partial(self._catch_up_to, head))
 
+    def introduce(self) -> None:
+        """Somebody who sits here has another name, or a program plays for them."""
+        self._turns.ask(self._introduce_anew)
+
     def wake(self) -> None:
         """Let the clock do what is due."""
         self._turns.ask(self._wake)
@@ -190,8 +194,7 @@ class Table(Course):
             await self._be_current()
             if after is not None and after > self.head:
                 await self._catch_up()
-            if await self._know_who_sits():
-                await self._introduce()
+            await self._introduce_anew()
         except log.Unwritten as error:
             if self.state is None:
                 await page.end(CloseCode.FAULT, "fault")
@@ -212,8 +215,10 @@ class Table(Course):
         elif missed:
             await page.tell(Frames(missed).for_seat(page.seat))
 
-    async def _introduce(self) -> None:
-        """Tell whoever is here who sits where now."""
+    async def _introduce_anew(self) -> None:
+        """Know who sits where now, and tell whoever is here where that has changed."""
+        if not await self._know_who_sits():
+            return
         for page in list(self.pages):
             await page.tell(welcome_frame(self.opened, page.seat, self.at(), self.head))
 

@@ -1,7 +1,7 @@
 """What one process needs to run tables: its clock, its pen, its end of the doorbell, and the tables themselves.
 
 Once a second it says that it lives and looks for what no ring told it: games that moved elsewhere, games whose keeper
-fell silent, sessions that ended. It looks at once for the sessions that a ring tells of.
+fell silent, names that changed, sessions that ended. It looks at once for the sessions that a ring tells of.
 """
 
 import asyncio
@@ -27,6 +27,8 @@ ANNOUNCED_EVERY = 5
 # A seat that nobody has announced for so long has no page any more; where nothing was heard at all, nobody knows.
 UNHEARD_SECONDS = 15.0
 DEAF_SECONDS = 6.0
+# The names at every table are read once in so many looks, so that a lost ring keeps no name that nobody has any more.
+NAMED_EVERY = 10
 # Once in so many looks the rows of processes that are long gone are cleared out.
 CLEARED_EVERY = 600
 CLEARED_MS = 60 * 60 * 1_000
@@ -40,6 +42,7 @@ class Look:
     silent: dict[int, int]
     heads: dict[int, int]
     orphans: list[int]
+    shown: dict[int, opening.Shown]
     ended: list[EndedSession]
 
 
@@ -50,7 +53,7 @@ class Tables:
         self.clock = servers.Clock()
         self.pen = log.Pen()
         self.reader = log.Reader()
-        self.doorbell = Doorbell(self._heard, self._moved, self._ended)
+        self.doorbell = Doorbell(self._heard, self._moved, self._ended, self._renamed)
         self.server = 0
         self._heart = log.Reader()
         self._tables: dict[int, Table] = {}
@@ -156,6 +159,11 @@ class Tables:
         if self._ending is None or self._ending.done():
             self._ending = asyncio.create_task(self._look_who_is_out())
 
+    def _renamed(self, person_id: int) -> None:
+        for table in self._tables.values():
+            if table.opened.seat_of(person_id) is not None:
+                table.introduce()
+
     async def _look_who_is_out(self) -> None:
         """Beside the looks, which wait for the database's lock and for the second to be over."""
         while self._outs:
@@ -187,6 +195,9 @@ class Tables:
         self._beaten = look.now
         for game_id, head in look.heads.items():
             self._heard(game_id, head)
+        for game_id, shown in look.shown.items():
+            if (kept := self._tables.get(game_id)) and kept.opened.shown() != shown:
+                kept.introduce()
         if self._adopting is None or self._adopting.done():
             self._adopting = asyncio.create_task(self._adopt(look.orphans))
         await self._end_pages(look.ended)
@@ -212,6 +223,7 @@ class Tables:
             silent=servers.silent(now),
             heads=log.heads(game_ids),
             orphans=servers.orphans(now, self.server),
+            shown=opening.shown(game_id for game_id in game_ids if (game_id + self._looks) % NAMED_EVERY == 0),
             ended=self._ends.look(),
         )
 

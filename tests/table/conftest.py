@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+import redis
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import connection
@@ -15,6 +16,7 @@ from django.test import Client
 
 from accounts.models import User
 from games import log, opening, rules
+from games.doorbell import CHANNEL
 from games.models import Game
 from games.opening import NewSeat, open_game
 from games.rules import events, terms
@@ -238,6 +240,23 @@ async def new_tables(transactional_db: None) -> AsyncIterator[NewTables]:
     yield new
     for tables in running:
         await tables.stop()
+
+
+Listening = Callable[[int], Awaitable[None]]
+
+
+@pytest.fixture
+def listening_begun(valkey: redis.Redis) -> Listening:
+    """Waits until so many listen to the doorbell; nobody of the test before does."""
+    valkey.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+
+    async def begun(ears: int) -> None:
+        async def listen() -> bool:
+            return dict(valkey.pubsub_numsub(CHANNEL)) == {CHANNEL.encode(): ears}
+
+        await eventually(listen)
+
+    return begun
 
 
 def skip(tables: Tables, ms: int) -> None:

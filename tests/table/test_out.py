@@ -3,13 +3,11 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from functools import partial
 
 import pytest
 import pytest_asyncio
-import redis
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.utils import timezone
@@ -17,11 +15,10 @@ from django.utils import timezone
 from accounts import moderation
 from accounts.models import User
 from games import doorbell, listening, tables
-from games.doorbell import CHANNEL
 from games.frames import CloseCode
 from midnight.asgi import application
 from tests.sockets import PATIENCE, Socket
-from tests.table.conftest import Match, NewMatch, eventually
+from tests.table.conftest import Listening, Match, NewMatch
 
 pytestmark = [pytest.mark.both_databases]
 
@@ -56,20 +53,6 @@ async def close_code(line: Socket) -> int:
     return int(said["code"])
 
 
-Listening = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture
-def listening_begun(valkey: redis.Redis) -> Listening:
-    """Waits until somebody listens to the doorbell; nobody of the test before does."""
-    valkey.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
-
-    async def begun() -> bool:
-        return dict(valkey.pubsub_numsub(CHANNEL)) != {CHANNEL.encode(): 0}
-
-    return partial(eventually, begun)
-
-
 @pytest_asyncio.fixture
 async def here(transactional_db: None) -> AsyncIterator[None]:
     yield
@@ -83,7 +66,7 @@ async def test_a_ring_ends_the_pages_at_a_table_though_the_next_look_is_far_and_
     monkeypatch.setattr(tables, "LOOK_SECONDS", NEVER)
     match = await new_match()
     going, staying = await at_table(match, 0), await at_table(match, 1)
-    await listening_begun()
+    await listening_begun(1)
     # The thread that says that this process lives waits for a lock.
     go_on = threading.Event()
     stalled = asyncio.create_task((await tables.here())._heart.run(go_on.wait, PATIENCE))
@@ -103,7 +86,7 @@ async def test_a_ring_ends_the_other_pages_too(
     monkeypatch.setattr(listening, "LOOK_SECONDS", NEVER)
     match = await new_match()
     going, staying = await line_of(match, 0, "/ws/1/news/lobby"), await line_of(match, 1, "/ws/1/news/lobby")
-    await listening_begun()
+    await listening_begun(1)
     await suspend(match, 0)
     assert await close_code(going) == CloseCode.SIGNED_OUT
     # Nobody said anything to the other one, which hears of the next suspension: its own.

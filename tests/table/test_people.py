@@ -87,8 +87,9 @@ def deletes_the_account(match: Match) -> None:
 async def test_a_person_who_has_to_go_goes_and_the_others_play_on(
     web: Site, new_match: NewMatch, happens: Callable[[Match], None]
 ) -> None:
-    match = await new_match()
-    going, staying = await match.search(web)
+    # Three: whoever closes an account leaves the game, and two play on.
+    match = await new_match(3)
+    going, staying, _ = await match.search(web)
     await database_sync_to_async(happens)(match)
     await going.until(lambda page: page.close_code is not None, SOON)
     assert going.close_code == CloseCode.SIGNED_OUT
