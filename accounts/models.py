@@ -163,6 +163,11 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.deleted_at is None
 
     @property
+    def is_found(self) -> bool:
+        """Whether others find this person: not while the account is closed; once deleted it has a pseudonym."""
+        return self.closed_at is None or self.deleted_at is not None
+
+    @property
     def is_suspended(self) -> bool:
         return self.suspended_until is not None and self.suspended_until > timezone.now()
 

@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import Literal, Self, get_args
 
 from django.db import transaction
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value, Window
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from accounts.models import User
 from games.ladder.finished import season_of
 from games.models import Game, Ladder, Milestone, Rating
 from games.rating import PROVISIONAL_GAMES, Standing
@@ -71,7 +72,8 @@ class BoardPage:
 
 
 def board(pace: str, kind: Board, now: datetime, after: Key | None, user_id: int | None) -> BoardPage:
-    """A page of a leaderboard: who has enough rated games and played lately, the best first.
+    """A page of a leaderboard: who has enough rated games and played lately, the best first; nobody whose account is
+    closed.
 
     The order is exact, and so are the places of a thousand people; among more, a place is what it was a minute ago.
     """
@@ -136,7 +138,7 @@ class _Listed:
             generation=generation,
             games__gte=PROVISIONAL_GAMES,
             last_played__gte=now - timedelta(days=ACTIVE_DAYS),
-        )
+        ).exclude(Exists(User.objects.filter(pk=OuterRef("user"), closed_at__isnull=False, deleted_at__isnull=True)))
         milestones = Milestone.objects.filter(pace=pace, board=kind, generation=generation, season=season)
         if kind == "all":
             return cls(rows, "rating", generation, milestones)

@@ -35,6 +35,8 @@ class Explained:
 
     seat: int
     name: str
+    # Whether there is a page of this person.
+    is_found: bool
     place: int
     before: Standing
     after: Standing
@@ -93,6 +95,7 @@ def _explained(seats: list[Seat], lines: dict[int, RatingEvent]) -> tuple[Explai
         Explained(
             seat=seat.number,
             name=names[player],
+            is_found=seat.user is not None and seat.user.is_found,
             place=places[player],
             before=standings[player],
             after=Standing(own[player].after, own[player].games_before + 1),

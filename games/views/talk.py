@@ -80,7 +80,7 @@ def ignore(request: HttpRequest, pk: int) -> HttpResponse:
     place = chat.place_of(channel, me.pk)
     if place is not None:
         return _panel(request, place, me)
-    return redirect("games:lobby") if other.is_guest else redirect("games:person", other.name)
+    return redirect("games:lobby") if other.is_guest or not other.is_found else redirect("games:person", other.name)
 
 
 def _me(request: HttpRequest) -> User:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import closing
 from accounts.models import User
 from games import ladder
 from games.ladder import boards
@@ -113,6 +114,28 @@ def test_a_page_stays_where_it_was_when_whoever_it_followed_has_gone(crowd: list
     after = ladder.board("live", "all", timezone.now(), first.next, None)
     assert [row.user_id for row in after.rows] == [row.user_id for row in before.rows]
     assert after.first == before.first
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whoever_has_closed_their_account_is_on_no_board_before_they_come_back(crowd: list[User], kind: Board) -> None:
+    gone, own = [crowd[0], crowd[9], crowd[60]], crowd[77]
+    second = ladder.board("live", kind, timezone.now(), None, None).next
+    for user in gone:
+        closing.close(user)
+    set_milestones()
+    stay = [user for user in crowd if user not in gone]
+    assert walk(kind) == [(place, user.pk) for place, user in enumerate(stay, start=1)]
+    page = ladder.board("live", kind, timezone.now(), None, own.pk)
+    assert (page.own_place, page.total) == (stay.index(own) + 1, len(stay))
+    there = ladder.board("live", kind, timezone.now(), page.own_key, None)
+    assert (there.first, there.rows[0].user_id) == (page.own_place, own.pk)
+    # An address from before leads to those whom it led to.
+    assert ladder.board("live", kind, timezone.now(), second, None).rows[0].user_id == crowd[boards.PAGE].pk
+    closing.reopen(gone[0])
+    for user in gone[1:]:
+        closing.delete(user)
+    set_milestones()
+    assert walk(kind) == [(place, user.pk) for place, user in enumerate(crowd, start=1)]
 
 
 def test_every_page_asks_the_database_equally_often(crowd: list[User]) -> None:

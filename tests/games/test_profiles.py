@@ -201,6 +201,23 @@ def test_a_deleted_person_is_a_pseudonym_everywhere_at_once(client: Client, cast
     assert "Bob" not in text(client, "/ladders/")
 
 
+def test_nothing_leads_to_the_page_of_somebody_whose_account_is_closed(client: Client, cast: list[User]) -> None:
+    game = play(cast[:2])[-1]
+    pages = ("/people/Alice/", "/people/Alice/opponents/", "/ladders/", f"/games/{game.code}/rating/")
+    assert all("/people/Bob/" in text(client, page) for page in pages)
+    assert "opponent=Bob" in text(client, "/people/Alice/")
+    closing.close(cast[1])
+    assert client.get("/people/Bob/").status_code == 404
+    for page in pages:
+        shown = text(client, page)
+        assert "/people/Bob/" not in shown
+        assert "opponent=Bob" not in shown
+    assert "Bob" not in text(client, "/ladders/")
+    assert "Bob" not in text(client, "/api/1/ladders/live/")
+    heard = signed_in(cast[0]).post(f"/people/{cast[1].pk}/ignore/", {"how": "mute"}, follow=True)
+    assert heard.status_code == 200
+
+
 def test_whoever_takes_their_data_along_has_all_their_games_and_ratings_in_it(cast: list[User]) -> None:
     archived = finished("fr-3-ranked", cast[:3], ago=timedelta(days=2))
     archive.archive(archived.pk)
