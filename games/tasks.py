@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from games import archive, careers, chat, dumps, gauges, ladder, pace, quick, stale, sweep
+from games.moderation import looking
 
 
 @shared_task
@@ -28,6 +29,12 @@ def count_finished() -> None:
 def recount_careers() -> None:
     """Every night: the proof of the careers."""
     careers.prove()
+
+
+@shared_task
+def look_over() -> None:
+    """Every few minutes: what stands out in the last games of those who have played."""
+    looking.look_over()
 
 
 @shared_task

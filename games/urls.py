@@ -71,6 +71,7 @@ urlpatterns = [
     path("moderation/cases/<int:pk>/release/", moderators.release, name="release"),
     path("moderation/cases/<int:pk>/act/", moderators.act_in_case, name="act_in_case"),
     path("moderation/cases/<int:pk>/decide/", moderators.decide, name="decide_case"),
+    path("moderation/signs/", moderators.raised, name="raised"),
     path("moderation/people/<int:pk>/", moderators.person, name="moderated_person"),
     path("moderation/people/<int:pk>/role/", moderators.role, name="role"),
     path("moderation/people/<int:pk>/signs/", moderators.signs, name="signs"),

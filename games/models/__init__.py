@@ -1,7 +1,7 @@
 """What is kept: games with their seats and their log, and the processes that look after them."""
 
 from games.models.careers import Career, Opponent
-from games.models.moderation import FINAL, Act, Appeal, Case, Letter, Reason, Report, What
+from games.models.moderation import FINAL, Act, Appeal, Case, Glance, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.ratings import Generation, Ladder, Milestone, Rating, RatingEvent
 from games.models.records import Figures, Record
@@ -20,6 +20,7 @@ __all__ = [
     "Finish",
     "Game",
     "Generation",
+    "Glance",
     "Ignored",
     "Ladder",
     "Letter",

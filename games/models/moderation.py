@@ -102,6 +102,24 @@ class Report(models.Model):
         return str(self.pk)
 
 
+class Glance(models.Model):
+    """What stood out when somebody's last games were looked over: figures for a moderator, never a verdict."""
+
+    person = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="glance")
+    at = models.DateTimeField()
+    # The end of the latest game that was looked at.
+    last = models.DateTimeField()
+    # The signs that were raised: key, value, of how many, and the number of whom it names, if it names somebody.
+    raised = models.JSONField(default=list)
+    stands_out = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(F("at").desc(), name="glance_raised", condition=Q(stands_out=True))]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
 class What(models.TextChoices):
     """What staff can do."""
 

@@ -7,7 +7,7 @@ from django.dispatch import receiver
 
 from accounts import export, signals
 from accounts.models import User
-from games.models import Act, Appeal, Ignored, Letter, Message, Report, What
+from games.models import Act, Appeal, Glance, Ignored, Letter, Message, Report, What
 
 
 @receiver(signals.deleted)
@@ -19,6 +19,7 @@ def forget(sender: object, user: User, **kwargs: Any) -> None:
     Message.objects.filter(author=user).delete()
     Ignored.objects.filter(person=user).delete()
     Ignored.objects.filter(other=user).delete()
+    Glance.objects.filter(person=user).delete()
     Report.objects.filter(reporter=user).update(words="")
     Report.objects.filter(about=user).update(said="")
 

@@ -416,5 +416,13 @@ def figures(request: HttpRequest, me: User) -> HttpResponse:
 def signs(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     """What may be foul about somebody's play: fetched by their page when it stands, as it takes a moment."""
     about = get_object_or_404(User, pk=pk)
-    context = {"signs": looking.signs_of(about), "pairs": looking.pairs_of(about)}
+    results = looking.ranked_results()
+    context = {"signs": looking.signs_of(about, results), "pairs": looking.pairs_of(about, results)}
     return render(request, "games/moderation/_signs.html", context)
+
+
+@require_safe
+@moderators_only
+def raised(request: HttpRequest, me: User) -> HttpResponse:
+    """In whose last games signs were raised, so that nobody has to come upon them by chance."""
+    return render(request, "games/moderation/raised.html", {"rows": looking.standing_out(me)})

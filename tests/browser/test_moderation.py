@@ -8,12 +8,13 @@ from collections.abc import Callable
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from asgiref.sync import sync_to_async
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.utils import timezone
 from playwright.async_api import Page, expect
 
 from accounts import moderation
 from accounts.models import Role, User
 from games import gauges, ladder, rooms
-from games.models import Act, Game, Ladder, Rating, Reason, Report
+from games.models import Act, Game, Glance, Ladder, Rating, Reason, Report
 from games.moderation import acts, reports
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
@@ -329,3 +330,11 @@ async def test_a_full_queue_is_read_at_a_glance(open_page: OpenPage) -> None:
     names = await page.locator("tbody th").all_inner_texts()
     assert names == ["Max", "Fandor", "Moreno", "Satanas"]
     await looked_at(page, "moderation-full-queue")
+    fast = {"key": "fast", "value": 712, "of": 480, "other": None}
+    feeds = {"key": "feeds", "value": 4.25, "of": 31, "other": others[1].pk}
+    found = {"at": timezone.now(), "last": timezone.now(), "stands_out": True}
+    for person, raised in ((irma, [fast, feeds]), (others[0], [fast])):
+        await Glance.objects.acreate(person=person, raised=raised, **found)
+    await page.get_by_role("navigation", name="Moderation").get_by_role("link", name="Signs").click()
+    await expect(page.get_by_role("heading", name="Irma Vep")).to_be_visible()
+    await looked_at(page, "moderation-signs")

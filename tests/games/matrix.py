@@ -148,6 +148,7 @@ ANSWERS: dict[str, str] = {
     "games:moderated_room hand_over": "sxxxpp sxxxaa",
     "games:moderated_room remove": "sxxxpp sxxxaa",
     "games:moderation": "sxxxpp mmmmmm",
+    "games:raised": "sxxxpp mmmmmm",
     "games:mute": "nnnnnn nnnnnn",
     "games:new_room": "pppppp mmmmmm",
     "games:open_room": "mmmmmm aaaaaa",

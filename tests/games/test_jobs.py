@@ -32,6 +32,7 @@ from games.models import (
     Event,
     Game,
     Generation,
+    Glance,
     Message,
     Milestone,
     Nudge,
@@ -392,6 +393,21 @@ class ForgetTalk(Job):
 
     def done(self) -> None:
         assert Message.objects.count() == 1
+
+
+class LookOver(Job):
+    """Three who have just played, in a game that is a record by now."""
+
+    task = "games.tasks.look_over"
+
+    def __init__(self) -> None:
+        self.game = finished("fr-3-ranked", people("Alice", "Bob", "Charlie"))
+        archive.archive(self.game.pk)
+
+    def done(self) -> None:
+        assert set(Glance.objects.values_list("person__name", "last")) == {
+            (name, self.game.ended) for name in ("Alice", "Bob", "Charlie")
+        }
 
 
 class SweepAccounts(Job):

@@ -1,15 +1,20 @@
 """Signs of foul play: raised by what was planted, silent on fair play, and told of with how they are computed."""
 
 import re
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from random import Random
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
+from accounts.models import User
+from games import archive
 from games.management.commands import signs as command
-from games.moderation import signs
+from games.models import Glance
+from games.moderation import looking, signs
 from games.moderation.signs import Result, Seen
 from tests.games.finished import finished
 from tests.games.night_watch import client_of, game_of, moderator, somebody
@@ -138,3 +143,80 @@ def test_a_moderator_sees_the_signs_on_a_persons_page() -> None:
     page = client_of(moderator())
     assert f"/moderation/people/{irma.pk}/signs/" in page.get(f"/moderation/people/{irma.pk}/").content.decode()
     assert page.get(f"/moderation/people/{irma.pk}/signs/").status_code == 200
+
+
+# What stands out ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def people() -> list[User]:
+    return [somebody(name) for name in ("Irma Vep", "Max", "Fandor")]
+
+
+@pytest.fixture
+def all_too_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signs, "FAST_MS", 10**9)
+    monkeypatch.setitem(signs.ENOUGH, "fast", 1)
+
+
+def recorded(people: list[User], **ago: int) -> None:
+    archive.archive(finished("fr-3-ranked", people, timedelta(**ago)).pk)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("all_too_fast")
+def test_what_stands_out_in_somebodys_last_games_comes_to_the_moderators_by_itself(people: list[User]) -> None:
+    office = client_of(moderator())
+    recorded(people, hours=1)
+    assert "Irma Vep" not in office.get("/moderation/signs/").content.decode()
+    assert looking.look_over() == 3
+    shown = office.get("/moderation/signs/").content.decode()
+    assert "Hands too fast" in shown
+    assert "wrong 0 of 90 times, found 30 of 30 planted fouls" in shown
+    assert all(f"/moderation/people/{person.pk}/" in shown for person in people)
+    Glance.objects.update(at=timezone.now() - timedelta(days=looking.DAYS))
+    assert "Irma Vep" not in office.get("/moderation/signs/").content.decode()
+
+
+@pytest.mark.django_db
+def test_who_plays_fair_stands_out_nowhere(people: list[User]) -> None:
+    recorded(people, hours=1)
+    assert looking.look_over() == 3
+    assert Glance.objects.filter(stands_out=False).count() == 3
+    assert looking.standing_out(moderator()) == []
+
+
+@pytest.mark.django_db
+def test_somebody_is_looked_over_again_after_a_new_game_and_some_hours(people: list[User]) -> None:
+    recorded(people, hours=3)
+    assert looking.look_over() == 3
+    assert looking.look_over() == 0
+    recorded(people[:2], hours=2)
+    assert looking.look_over() == 0
+    Glance.objects.update(at=timezone.now() - looking.EVERY)
+    assert looking.look_over() == 2
+    assert looking.look_over() == 0
+
+
+@pytest.mark.django_db
+def test_a_sweep_is_bounded_and_the_next_one_goes_on(people: list[User], monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(people, hours=1)
+    monkeypatch.setattr(looking, "MOST", 2)
+    assert [looking.look_over() for _ in range(3)] == [2, 1, 0]
+
+
+@pytest.mark.django_db
+def test_no_moderator_reads_there_of_signs_that_name_them(people: list[User]) -> None:
+    irma, max_, _fandor = people
+    juve, lupin, now = moderator(), moderator("Lupin"), timezone.now()
+    fast = {"key": "fast", "value": 700, "of": 80, "other": None}
+    meets = {"key": "meets", "value": 0.000001, "of": 30, "other": juve.pk}
+    for person, found in ((irma, [meets]), (max_, [fast, meets]), (juve, [fast])):
+        Glance.objects.create(person=person, at=now, last=now, raised=found, stands_out=True)
+
+    def seen_by(who: User) -> dict[str, tuple[int, list[str]]]:
+        rows = looking.standing_out(who)
+        return {row.person.name: (len(row.signs), [other.name for other, _said in row.pairs]) for row in rows}
+
+    assert seen_by(juve) == {"Max": (1, [])}
+    assert seen_by(lupin) == {"Irma Vep": (0, ["Juve"]), "Max": (1, ["Juve"]), "Juve": (1, [])}

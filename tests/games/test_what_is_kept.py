@@ -29,6 +29,7 @@ from games.models import (
     Figures,
     Game,
     Generation,
+    Glance,
     Ignored,
     Letter,
     Meeting,
@@ -93,6 +94,7 @@ POINTERS = {
     "games.Case.decided_by": no(STAFFS_WORK, PSEUDONYM, THE_LOG),
     "games.Figures.seat": of("games", PSEUDONYM, THEIR_GAMES),
     "games.Game.voided_by": no(STAFFS_WORK, PSEUDONYM, THE_LOG),
+    "games.Glance.person": no("a hint for moderators, worked out from their games"),
     "games.Ignored.other": no("who ignores them is the others' business"),
     "games.Ignored.person": of("moderation"),
     "games.Letter.person": of("moderation"),
@@ -147,6 +149,7 @@ OF_THE_HOUSE = {
     *("contenttypes.ContentType.model", "games.Act.room", "games.Event.body", "games.Event.command_id"),
     *("games.Game.code", "games.Game.commitment", "games.Game.edition", "games.Game.faces", "games.Game.limits"),
     *("games.Game.markets_by", "games.Game.reason", "games.Game.rulebook", "games.Game.server_seed"),
+    "games.Glance.raised",
     *("games.Message.channel", "games.Message.preset", "games.Milestone.board", "games.Record.faults"),
     *("games.Record.packed", "games.Report.channel", "games.Room.code", "games.Room.faces", "games.Room.limits"),
     *("games.Room.rulebook", "games.RoomSeat.character", "games.RoomSeat.strength", "games.Seat.character"),
@@ -239,6 +242,7 @@ def life() -> Life:
     Figures.objects.create(seat=seat, **counts | {"plan": "safe"})
     Meeting.objects.create(game=game, at=now, by=alice).accepted.add(alice)
     Career.objects.create(user=alice)
+    Glance.objects.create(person=alice, at=now, last=now)
     Opponent.objects.create(user=alice, opponent=bob)
     Opponent.objects.create(user=bob, opponent=alice)
     Generation.objects.create(pace="live", number=0, from_seq=0, rated_to=1, state="current")
