@@ -13,8 +13,12 @@ def context(request: HttpRequest) -> dict[str, object]:
     signed in."""
     person_id: int | None = getattr(getattr(request, "user", None), "pk", None)
 
+    # A table's page says of the others.
+    match = request.resolver_match
+    here = request.GET.get("bar") or (match.kwargs.get("code") if match else None)
+
     def turns() -> list[Seat]:
-        return [] if person_id is None else pace.owed(person_id)
+        return [] if person_id is None else [seat for seat in pace.owed(person_id) if seat.game.code != here]
 
     def invitations() -> int:
         return 0 if person_id is None else lobby.invitations(person_id)

@@ -20,8 +20,8 @@ MOST_MINUTES = 14 * 60
 @never_cache
 @require_safe
 def turns(request: HttpRequest) -> HttpResponse:
-    """The header's word on whose turn it is."""
-    return render(request, "games/_turns.html")
+    """The header's word on whose turn it is; for the bar of a table's page, on the games besides this `bar`."""
+    return render(request, "games/_turns.html", {"bar": "bar" in request.GET})
 
 
 @csrf_exempt

@@ -1,6 +1,7 @@
 """The game's pages and their strangers: whoever is not there, has no seat, or sends what no page of ours sends."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from accounts.models import User
 from games import tables
 from games.models import Game, Seat
 from games.opening import NewSeat, open_game, seal
+from tests.games.written import Written
 
 PASS = json.dumps({"do": "pass"})
 
@@ -34,6 +36,10 @@ def new_game(person: User, *, begun: bool = True) -> Game:
     if begun:
         seal(game.pk)
     return game
+
+
+def relaxed_game(person: User) -> Game:
+    return open_game([NewSeat("violet", person.pk), NewSeat("amber", strength="apprentice")], pace="relaxed")
 
 
 def client_of(person: User) -> AsyncClient:
@@ -108,6 +114,24 @@ async def test_before_the_first_event_there_is_nothing_to_see(stopped: None) -> 
     response = await (await sync_to_async(client_of)(person)).get(f"/games/{game.code}/exchange/")
     assert response.status_code == 200
     assert response.headers["Midnight-Seq"] == "0"
+
+
+async def test_the_bar_of_a_table_or_a_replay_says_in_which_other_game_it_is_ones_turn(stopped: None) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    here, there, over = [await sync_to_async(relaxed_game)(person) for _ in range(3)]
+    await sync_to_async(lambda: Written(over).play())()
+    client = await sync_to_async(client_of)(person)
+
+    async def led_to(address: str) -> list[str]:
+        page: Any = await client.get(address)
+        assert page.status_code == 200
+        return re.findall(r'class="button primary turn" href="/games/(\w+)/"', page.content.decode())
+
+    assert await led_to(f"/games/{here.code}/") == await led_to(f"/play/turns/?bar={here.code}") == [there.code]
+    assert await led_to(f"/games/{there.code}/") == [here.code]
+    assert await led_to(f"/games/{over.code}/replay/") == await led_to("/play/turns/") == [here.code]
+    await Game.objects.filter(pk=there.pk).aupdate(awaits=0)
+    assert await led_to(f"/games/{here.code}/") == []
 
 
 async def test_a_stranger_may_look_on_but_plays_nothing(stopped: None) -> None:
