@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import Fernet, MultiFernet
@@ -41,16 +42,11 @@ class AccountAdapter(DefaultAccountAdapter):
 
     # Coming in and going out ------------------------------------------------------------------------------------------
 
-    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """A suspended person has proved who they are, so they may read until when; in they do not come."""
-        if user.is_suspended and user.suspended_until:
-            request.session["suspended_until"] = user.suspended_until.isoformat()
-            request.session["suspended_person"] = user.pk
-            return redirect("accounts:suspended")
-        response: HttpResponse | None = super().pre_login(request, user, **kwargs)
-        return response
-
     def login(self, request: HttpRequest, user: User) -> None:
+        """A suspended person who has proved who they are, by all that they have, may read until when; and stays out."""
+        if user.is_suspended:
+            signing.remember_suspended(request, user)
+            raise ImmediateHttpResponse(redirect("accounts:suspended"))
         if request.user.pk != user.pk:
             sessions.end_current(request)
         super().login(request, user)

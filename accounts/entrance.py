@@ -1,7 +1,5 @@
 """The doors to the house: signing up, coming in as a guest, keeping a guest's games under a name."""
 
-from datetime import datetime
-
 from allauth.account.internal.flows.email_verification import send_verification_email_for_user
 from allauth.account.utils import complete_signup, get_login_redirect_url, get_next_redirect_url, perform_login
 from allauth.account.views import LoginView
@@ -79,6 +77,8 @@ def claim(request: HttpRequest) -> HttpResponse:
         data = form.cleaned_data
         try:
             guests.claim(guest, data["name"], data["password"], mail=data["mail"], request=request)
+        except guests.NoGuest:
+            return redirect("accounts:settings")
         except ValidationError as refused:
             form.add_error("name", refused)
         else:
@@ -92,7 +92,7 @@ def claim(request: HttpRequest) -> HttpResponse:
 @never_cache
 def suspended(request: HttpRequest) -> HttpResponse:
     """Until when; for somebody who has just proved who they are."""
-    until = request.session.get("suspended_until")
-    if not until:
+    person = signing.suspended_person(request)
+    if person is None:
         return redirect("account_login")
-    return render(request, "accounts/suspended.html", {"until": datetime.fromisoformat(until)})
+    return render(request, "accounts/suspended.html", {"until": person.suspended_until})

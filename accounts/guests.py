@@ -15,15 +15,19 @@ from accounts.signing import remember_mail
 ABANDONED = timedelta(days=30)
 
 
+class NoGuest(ValueError):
+    """Somebody has a name already, or is gone: they pressed twice, or came back too late."""
+
+
 def claim(guest: User, name: str, password: str, *, mail: str = "", request: HttpRequest | None = None) -> User:
     """Make a named account of a guest: the same row, so games, seats and sockets stay where they are.
 
     The session of `request` goes on under its own key. ValidationError where the name is not allowed or taken.
     """
-    if not guest.is_guest:
-        raise ValueError(f"{guest} has a name already.")
     old, name = guest.name, check(name)
     with transaction.atomic():
+        if not User.objects.select_for_update().filter(pk=guest.pk, is_guest=True, deleted_at=None).exists():
+            raise NoGuest(f"{guest} is no guest any more.")
         TakenName.objects.take(guest, name)
         guest.name, guest.is_guest, guest.renamed_at = name, False, None
         guest.set_password(password)

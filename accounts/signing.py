@@ -6,6 +6,7 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.backends import ModelBackend
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
 
 from accounts import looks
 from accounts.models import Trace, User
@@ -48,3 +49,18 @@ def remember_mail(user: User, mail: str) -> None:
     """Keep an address until it is confirmed. Whether somebody else has it is nobody's business, so it is not asked."""
     if mail:
         EmailAddress.objects.create(user=user, email=mail.lower(), primary=True, verified=False)
+
+
+def remember_suspended(request: HttpRequest, user: User) -> None:
+    """Who proved here that they are somebody who is suspended reads what was written to them, and appeals."""
+    request.session.cycle_key()
+    request.session["suspended"] = {"person": user.pk, "proof": user.get_session_auth_hash()}
+
+
+def suspended_person(request: HttpRequest) -> User | None:
+    """Whoever proved so, as long as they are suspended and nothing has ended their sessions since."""
+    known = request.session.get("suspended", {})
+    user = User.objects.filter(pk=known.get("person"), deleted_at=None).first()
+    if user is None or not user.is_suspended:
+        return None
+    return user if constant_time_compare(known["proof"], user.get_session_auth_hash()) else None

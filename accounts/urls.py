@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from allauth.account import views as account
+from allauth.decorators import rate_limit
 from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as app
@@ -12,6 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import include, path, re_path
+from django.views.decorators.cache import never_cache
 from django.views.generic import RedirectView
 
 from accounts import entrance, views
@@ -46,14 +48,19 @@ own = [
     path("tokens/<int:pk>/revoke/", named(views.revoke_token), name="revoke_token"),
     path("data/", views.data, name="data"),
     path("data/export/", views.download, name="export"),
-    path("data/close/", views.close, name="close"),
+    path("data/close/", named(views.close), name="close"),
     path("data/delete/", views.delete, name="delete"),
 ]
 
 entrances = [
     path("sign-up/", entrance.sign_up, name="account_signup"),
     path("sign-in/", entrance.SignInView.as_view(), name="account_login"),
-    path("sign-in/passkey/", passkey.login_webauthn, name="mfa_login_webauthn"),
+    # What a device is asked is kept in a session, which a visitor has only by this: asking is limited too.
+    path(
+        "sign-in/passkey/",
+        rate_limit(action="login", limit_get=True)(passkey.login_webauthn),
+        name="mfa_login_webauthn",
+    ),
     path("sign-in/code/", mfa.authenticate, name="mfa_authenticate"),
     path("sign-out/", account.logout, name="account_logout"),
     path("again/", account.reauthenticate, name="account_reauthenticate"),
@@ -85,5 +92,9 @@ keys = [
     path("security/passkeys/<int:pk>/", named(views.RenamePasskeyView.as_view()), name="mfa_edit_webauthn"),
     path("security/passkeys/<int:pk>/remove/", named(views.RemovePasskeyView.as_view()), name="mfa_remove_webauthn"),
 ]
+
+for page in (*own, *entrances, *keys):
+    # Whoever has signed out leaves nothing of it to the next one who presses "back".
+    page.callback = never_cache(page.callback)
 
 urlpatterns = [path("", include((own, "accounts"))), *entrances, *keys]

@@ -155,7 +155,6 @@ def download(request: HttpRequest) -> HttpResponse:
     document = json.dumps(export.everything(user), ensure_ascii=False, indent=1)
     response = HttpResponse(document, content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="midnight-{timezone.localdate().isoformat()}.json"'
-    response["Cache-Control"] = "no-store"
     return response
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts import signing
 from accounts.models import User
 from games import chat
 from games.models import Act, Game, Letter, Message
@@ -128,5 +129,4 @@ def appeal(request: HttpRequest, pk: int) -> HttpResponse:
 def _whoever_reads(request: HttpRequest) -> User | None:
     if isinstance(request.user, User):
         return request.user
-    known = request.session.get("suspended_person")
-    return User.objects.filter(pk=known, deleted_at=None).first() if known else None
+    return signing.suspended_person(request)

@@ -4,6 +4,7 @@ import threading
 from datetime import date, timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core.mail import EmailMessage
 from django.db import connection
 from django.test import Client
@@ -104,10 +105,45 @@ def test_a_mail_address_given_with_the_claim_gets_its_letter(
     assert "/account/mail/confirm/" in mailoutbox[0].body
 
 
+def test_of_two_claims_at_once_the_later_one_changes_nothing(guest_client: Client) -> None:
+    """The second has read the guest before the first one's name was written."""
+    early = User.objects.get()
+    guests.claim(User.objects.get(), "Irma Vep", PASSWORD, mail="irma@example.org")
+    with pytest.raises(guests.NoGuest):
+        guests.claim(early, "Musidora", PASSWORD, mail="irma@example.org")
+    named = User.objects.get()
+    assert (named.name, TakenName.objects.is_free("Musidora")) == ("Irma Vep", True)
+    assert EmailAddress.objects.count() == 1
+
+
+def test_a_guest_whom_the_sweep_has_just_deleted_takes_no_name() -> None:
+    guest = User.objects.create_guest()
+    closing.delete(guest)
+    with pytest.raises(guests.NoGuest):
+        guests.claim(guest, "Irma Vep", PASSWORD)
+    assert TakenName.objects.is_free("Irma Vep")
+
+
+def test_a_page_whose_claim_came_too_late_leads_to_the_account(
+    guest_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(*args: object, **kwargs: object) -> None:
+        raise guests.NoGuest
+
+    monkeypatch.setattr(guests, "claim", too_late)
+    answer = guest_client.post("/account/claim/", {"name": "Irma Vep", "password": PASSWORD})
+    assert answer["Location"] == "/account/"
+
+
+def test_a_guest_who_cannot_come_back_does_not_close_the_account_but_deletes_or_keeps_it(guest_client: Client) -> None:
+    assert guest_client.post("/account/data/close/")["Location"] == "/account/claim/"
+    assert User.objects.get().closed_at is None
+
+
 def test_a_named_account_cannot_be_claimed(client: Client, alice: User) -> None:
     client.force_login(alice)
     assert client.post(CLAIM, FORM)["Location"] == "/account/"
-    with pytest.raises(ValueError, match="has a name already"):
+    with pytest.raises(guests.NoGuest):
         guests.claim(alice, "Irma Vep", PASSWORD)
 
 

@@ -6,6 +6,7 @@ from io import StringIO
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -262,3 +263,9 @@ def test_rescue_names_who_is_at_the_keyboard_unless_told(alice: User) -> None:
 def test_rescue_of_nobody_says_so(alice: User, name: str) -> None:
     with pytest.raises(CommandError, match="Nobody has the name"):
         call_command("rescue", name)
+
+
+def test_a_visitor_asks_for_a_passkeys_riddle_thirty_times_a_minute_at_most(client: Client) -> None:
+    asked = [Client().get("/account/sign-in/passkey/", headers={"accept": "application/json"}) for _ in range(31)]
+    assert [answer.status_code for answer in asked] == [200] * 30 + [429]
+    assert Session.objects.count() == 30

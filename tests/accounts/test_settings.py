@@ -169,3 +169,20 @@ def test_an_address_says_where_letters_go(address: str, port: int, ssl: bool, tl
 def test_an_address_without_a_host_is_refused_in_a_sentence() -> None:
     with pytest.raises(ImproperlyConfigured, match="EMAIL_URL names no host"):
         mail("smtp://")
+
+
+@pytest.mark.parametrize(
+    "page", ["", "tokens/", "security/", "security/codes/", "sessions/", "data/", "mail/", "name/"]
+)
+def test_no_page_about_oneself_is_kept_for_whoever_presses_back_after_one_has_left(alice: User, page: str) -> None:
+    client = signed_in(alice)
+    with_app(alice)
+    answer = client.get(f"/account/{page}")
+    assert answer.status_code == 200
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_the_secret_of_a_token_is_not_kept_either(alice: User) -> None:
+    answer = signed_in(alice).post("/account/tokens/", {"name": "a robot"})
+    assert "midnight_" in answer.content.decode()
+    assert "no-store" in answer["Cache-Control"]

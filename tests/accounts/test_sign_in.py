@@ -1,6 +1,7 @@
 """Signing in: by name or confirmed address, within limits, telling strangers nothing."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from accounts import closing, moderation
-from accounts.models import FOREVER, User
-from tests.accounts.conftest import PASSWORD, is_signed_in, with_mail
+from accounts import closing, moderation, sessions
+from accounts.models import FOREVER, EndedSession, User
+from tests.accounts.conftest import PASSWORD, code_now, is_signed_in, with_app, with_mail
 
 pytestmark = pytest.mark.django_db
 SIGN_IN = "/account/sign-in/"
@@ -127,6 +128,40 @@ def test_a_suspended_person_is_told_until_when_and_stays_outside(client: Client,
 def test_a_stranger_does_not_learn_who_is_suspended(client: Client, alice: User) -> None:
     moderation.suspend(alice, FOREVER, by="Charlie")
     assert "do not belong together" in attempt(client, "Alice", "not the password").content.decode()
+    assert client.get("/account/suspended/")["Location"] == SIGN_IN
+
+
+def test_a_suspended_person_with_an_app_shows_its_code_before_they_are_told_anything(alice: User) -> None:
+    with_app(alice)
+    moderation.suspend(alice, timezone.now() + timedelta(days=3), by="Charlie")
+    client = Client()
+    assert attempt(client, "Alice")["Location"].startswith("/account/sign-in/code/")
+    assert client.get("/account/suspended/")["Location"] == SIGN_IN
+    assert client.get("/letters/")["Location"].startswith(SIGN_IN)
+    assert client.post("/account/sign-in/code/", {"code": code_now()})["Location"] == "/account/suspended/"
+    assert "suspended until" in client.get("/account/suspended/").content.decode()
+    assert client.get("/letters/").status_code == 200
+    assert not is_signed_in(client)
+
+
+def lift(person: User) -> None:
+    moderation.lift(person, by="Charlie")
+
+
+def sign_out_everywhere(person: User) -> None:
+    sessions.end_all(person, EndedSession.Reason.SIGNED_OUT)
+
+
+@pytest.mark.parametrize("then", [lift, closing.delete, sign_out_everywhere])
+def test_what_a_suspended_person_may_read_is_read_no_longer_than_they_could_be_signed_in(
+    client: Client, alice: User, then: Callable[[User], None]
+) -> None:
+    moderation.suspend(alice, timezone.now() + timedelta(days=3), by="Charlie")
+    attempt(client, "Alice")
+    assert client.get("/letters/").status_code == 200
+    alice.refresh_from_db()
+    then(alice)
+    assert client.get("/letters/")["Location"].startswith(SIGN_IN)
     assert client.get("/account/suspended/")["Location"] == SIGN_IN
 
 

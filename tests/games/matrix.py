@@ -25,7 +25,7 @@ ANSWERS: dict[str, str] = {
     "account_set_password": "aaaaaa aaaaaa",
     "account_signup": "paaaaa paaaaa",
     "accounts:claim": "spaaaa spaaaa",
-    "accounts:close": "mmmmmm saaaaa",
+    "accounts:close": "sammmm saaaaa",
     "accounts:data": "sppppp sppppp",
     "accounts:delete": "mmmmmm spaaaa",
     "accounts:end_session": "mmmmmm snnnnn",
