@@ -60,6 +60,8 @@ class Table(Course):
     def __init__(self, tables: "Tables", opened: Opened) -> None:
         super().__init__(tables, opened)
         self.pages: set[Page] = set()
+        # Who waits to be let in.
+        self._coming: set[Page] = set()
         self.idle_since: float | None = None
         # Since when it is here, and when each seat's page was announced last, by whatever process it talks to.
         self._since = asyncio.get_running_loop().time()
@@ -80,6 +82,7 @@ class Table(Course):
 
     async def join(self, page: Page, after: int | None) -> bool:
         """Show the page what it has missed, and everything from then on; False where this table came to an end."""
+        self._coming.add(page)
         return await self._turns.done(partial(self._join, page, after))
 
     def play(self, page: Page, seat: int, command: Command, command_id: str) -> None:
@@ -96,7 +99,8 @@ class Table(Course):
         self._turns.ask(partial(self._give_nonce, page, seat, nonce))
 
     def leave(self, page: Page) -> None:
-        """The page has gone."""
+        """The page has gone, perhaps before it was let in."""
+        self._coming.discard(page)
         # One that was sent away because its seat is played from another page is missed by nobody.
         if page in self.pages and page.seat is not None:
             self._turns.ask(partial(self._miss, page.seat))
@@ -201,12 +205,16 @@ class Table(Course):
                 raise
             # There is something to see all the same; what is missing follows.
             self._doubt(error)
+        if page not in self._coming:
+            return
+        self._coming.discard(page)
         page.joined_ms = self.tables.clock.now()
+        others = [other for other in self.pages if other.seat == page.seat is not None]
+        self.pages.add(page)
         if page.seat is not None:
             self.tables.doorbell.moved(self.opened.game_id, page.seat, page.key, page.joined_ms)
-            for other in [other for other in self.pages if other.seat == page.seat]:
-                await self._send_away(other)
-        self.pages.add(page)
+        for other in others:
+            await self._send_away(other)
         await page.tell(welcome_frame(self.opened, page.seat, self.at(), self.head))
         if self.state is None:
             await self._begin()

@@ -67,3 +67,29 @@ async def test_what_it_takes_to_let_a_page_in_is_not_the_pages_silence(new_match
     assert page._alive >= waited_until
     await line.disconnect()
     await tables_module.stop_here()
+
+
+async def test_who_went_while_the_table_would_have_let_it_in_is_not_there_afterwards(new_match: NewMatch) -> None:
+    match, here = await new_match(), await tables_module.here()
+    table = await here.table(match.game.code)
+    assert table is not None
+    go_on = threading.Event()
+    stalled = asyncio.create_task(here.reader.run(go_on.wait, PATIENCE))
+    await asyncio.sleep(0)
+    origin = [(b"origin", settings.SITE_URL.encode())]
+    line = Socket(application, f"/ws/1/games/{match.game.code}", headers=origin)
+    assert (await line.connect())[0]
+    await line.send_json_to({"do": "join", "page": "p1"})
+
+    async def waits() -> bool:
+        return table._turns.busy
+
+    await eventually(waits)
+    # As a server does with whoever was cut off and does not come to an end.
+    line.future.cancel()
+    await asyncio.wait([line.future])
+    go_on.set()
+    await stalled
+    await table.settle()
+    assert table.pages == set()
+    await tables_module.stop_here()
