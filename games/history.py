@@ -44,6 +44,8 @@ TO_BE_FOUND = Q(closed_at=None) | Q(deleted_at__isnull=False)
 
 def find_player(name: str) -> User | None:
     """Whose name this is, however it is written."""
+    if "\0" in name:
+        return None
     player: User | None = User.objects.filter(TO_BE_FOUND, folded_name=looks.fold(name)).first()
     return player
 

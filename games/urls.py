@@ -1,6 +1,6 @@
 """Addresses of the game's pages."""
 
-from django.urls import path
+from django.urls import path, re_path
 
 from games.api import doors as api
 from games.views import (
@@ -57,6 +57,7 @@ urlpatterns = [
     path("api/1/players/<int:pk>/", api.player, name="api_player"),
     path("api/1/ladders/<slug:pace>/", api.ladder, name="api_ladder"),
     path("api/1/dumps/", api.all_dumps, name="api_dumps"),
+    re_path(r"^api/", api.nowhere, name="api_nowhere"),
     path("games/<slug:code>/replay/", replay.replay, name="replay"),
     path("replay/", replay.judged, name="judged"),
     path("talk/<slug:channel>/", talk.talk, name="talk"),

@@ -7,22 +7,31 @@ from importlib.resources import files
 from typing import Any
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import (
+    FileResponse,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponsePermanentRedirect,
+    JsonResponse,
+)
+from django.urls import resolve
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import require_safe
 
 from accounts import addresses
 from accounts.models import User
 from games import archive, dumps, history
 from games.api import shapes
-from games.api.limits import SECONDS, take
+from games.api.limits import seconds_to_wait, take
 from games.history import Cursor, HistoryForm, WrongCursor
 from games.ladder import boards
 from games.models import Game
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
+ALLOWED = ("GET", "HEAD")
 KINDS: tuple[boards.Board, ...] = ("all", "season")
 DOCUMENT: dict[str, Any] = json.loads((files(__package__) / "openapi.json").read_text())
 
@@ -40,37 +49,55 @@ def no_game() -> Refusal:
 
 
 def door(view: View) -> View:
-    """A door of the API: for reading, for pages of any site, so often, and every answer is JSON."""
+    """A door of the API: for reading, for pages of any site, so often, and whatever it says of itself is JSON."""
 
+    @csrf_exempt  # Who may only read can be made to do no harm.
     @functools.wraps(view)
-    def opened(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def opened(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         left = take(addresses.of_request(request))
-        if left is None:
-            response = _refused(Refusal(429, "too_fast", f"At most {settings.API_LIMIT} requests a minute."))
-            response["Retry-After"] = str(SECONDS)
-        else:
-            try:
-                response = view(request, *args, **kwargs)
-            except Refusal as why:
-                response = _refused(why)
-            response["X-RateLimit-Remaining"] = str(left)
+        try:
+            if left is None:
+                raise Refusal(429, "too_fast", f"At most {settings.API_LIMIT} requests a minute.")
+            if request.method not in ALLOWED:
+                raise Refusal(405, "read_only", "There is nothing to do here but to read.")
+            response = view(request, *args, **kwargs)
+        except Refusal as why:
+            response = _refused(why)
+        response["X-RateLimit-Remaining"] = str(left or 0)
         response["Access-Control-Allow-Origin"] = "*"
+        response["Access-Control-Expose-Headers"] = "X-RateLimit-Remaining, Retry-After"
         patch_cache_control(response, no_cache=True)
         return response
 
-    return require_safe(gzip_page(opened))
+    return opened
 
 
 def _refused(why: Refusal) -> HttpResponse:
-    return JsonResponse({"error": {"code": why.code, "message": str(why)}}, status=why.status)
+    response = JsonResponse({"error": {"code": why.code, "message": str(why)}}, status=why.status)
+    if why.status == 405:
+        response["Allow"] = ", ".join(ALLOWED)
+    if why.status == 429:
+        response["Retry-After"] = str(seconds_to_wait())
+    return response
 
 
 @door
+def nowhere(request: HttpRequest) -> HttpResponse:
+    """No address of the API; one that lacks only its last slash leads on."""
+    own = request.resolver_match
+    if own and not request.path.endswith("/") and resolve(f"{request.path_info}/").view_name != own.view_name:
+        return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
+    raise Refusal(404, "no_address", "There is no such address: /api/1/openapi.json says which there are.")
+
+
+@door
+@gzip_page
 def describe(request: HttpRequest) -> HttpResponse:
     return JsonResponse(DOCUMENT | {"servers": [{"url": settings.SITE_URL}]})
 
 
 @door
+@gzip_page
 def games(request: HttpRequest) -> HttpResponse:
     """Finished games, the latest end first, by the filters of the page."""
     form = HistoryForm(request.GET)
@@ -94,6 +121,7 @@ def _next(request: HttpRequest, after: str) -> str | None:
 
 
 @door
+@gzip_page
 def game(request: HttpRequest, code: str) -> HttpResponse:
     """One finished game; who has the address of one that is not listed gets it too."""
     entry = history.entry(code)
@@ -103,6 +131,7 @@ def game(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @door
+@gzip_page
 def record(request: HttpRequest, code: str) -> HttpResponse:
     """The public record, by which anybody can replay and check the game."""
     found = Game.objects.filter(code=code).first()
@@ -119,6 +148,7 @@ def record(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @door
+@gzip_page
 def players(request: HttpRequest) -> HttpResponse:
     """Somebody by name."""
     person = history.find_player(request.GET.get("name", ""))
@@ -128,6 +158,7 @@ def players(request: HttpRequest) -> HttpResponse:
 
 
 @door
+@gzip_page
 def player(request: HttpRequest, pk: int) -> HttpResponse:
     person = User.objects.filter(history.TO_BE_FOUND, pk=pk).first()
     if person is None:
@@ -140,6 +171,7 @@ def _player(person: User) -> HttpResponse:
 
 
 @door
+@gzip_page
 def ladder(request: HttpRequest, pace: str) -> HttpResponse:
     """A leaderboard, the best first."""
     kind = next((one for one in KINDS if one == request.GET.get("board", "all")), None)
@@ -156,17 +188,16 @@ def ladder(request: HttpRequest, pace: str) -> HttpResponse:
 
 
 @door
+@gzip_page
 def all_dumps(request: HttpRequest) -> HttpResponse:
     """All public records, a file a month."""
     return JsonResponse(shapes.some(map(shapes.dump, dumps.all_dumps()), None))
 
 
-@require_safe
+@door
 def dump(request: HttpRequest, name: str) -> HttpResponseBase:
     """The file of a month."""
     found = dumps.find(name)
     if found is None:
-        return _refused(Refusal(404, "no_dump", "There is no such file."))
-    response = FileResponse(found.path.open("rb"), content_type="application/gzip", as_attachment=True)
-    response["Access-Control-Allow-Origin"] = "*"
-    return response
+        raise Refusal(404, "no_dump", "There is no such file.")
+    return FileResponse(found.path.open("rb"), content_type="application/gzip", as_attachment=True)

@@ -9,6 +9,11 @@ from redis import RedisError
 SECONDS = 60
 
 
+def seconds_to_wait() -> int:
+    """Until the next minute of the clock begins."""
+    return SECONDS - int(time.time()) % SECONDS
+
+
 def take(address: str) -> int | None:
     """One request of this address; how many it has left in this minute, or None where there is none left."""
     key = f"api:{address}:{int(time.time()) // SECONDS}"

@@ -111,6 +111,7 @@ ANSWERS: dict[str, str] = {
     "games:api_game over": "pppppp mmmmmm",
     "games:api_games": "pppppp mmmmmm",
     "games:api_ladder": "pppppp mmmmmm",
+    "games:api_nowhere": "nnnnnn mmmmmm",
     "games:api_player": "pppppp mmmmmm",
     "games:api_players": "nnnnnn mmmmmm",
     "games:api_record": "nnnnnn mmmmmm",

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -10,18 +11,23 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
-from django.test import Client
+from django.conf import settings as django_settings
+from django.test import Client, override_settings
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 
 from accounts import closing
 from accounts.models import User
-from games import archive, dumps, history
+from games import archive, dumps, history, names
+from games.api import doors
 from games.api.doors import DOCUMENT
 from games.history import HistoryForm
 from games.ladder.finished import season_of
 from games.models import Game, Ladder, Rating, Seat
+from games.opening import FORMER_GUEST
+from games.rules.events import REASONS
 from games.rules.judge import judge
+from games.rules.terms import CHARACTERS
 from games.tasks import dump_records
 from games.urls import urlpatterns
 from tests.games.finished import NAMES, finished
@@ -86,11 +92,24 @@ def asked(client: Client, path: str, described: str, status: int = 200, **query:
     return answer
 
 
+def filled(path: str) -> str:
+    return path.format(code="abcdefghjk", pk=1, pace="live", name="midnight-2026-01.jsonl.gz")
+
+
+def refused(answer: Any) -> str:
+    """The code of a refusal, which is told as the description says, to pages of any site."""
+    assert list(faults(answer.json(), {"$ref": "#/components/schemas/Error"})) == []
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert answer.headers["Access-Control-Expose-Headers"] == "X-RateLimit-Remaining, Retry-After"
+    assert int(answer.headers["X-RateLimit-Remaining"]) >= 0
+    return str(answer.json()["error"]["code"])
+
+
 def test_every_address_is_described_and_every_description_has_an_address() -> None:
-    ours = {str(one.pattern) for one in urlpatterns if str(one.pattern).startswith("api/")}
+    ours = {str(one.pattern) for one in urlpatterns if str(one.pattern).startswith(("api/", "data/<"))}
     described = set()
     for path in DOCUMENT["paths"]:
-        match = resolve(path.format(code="abcdefghjk", pk=1, pace="live"))
+        match = resolve(filled(path))
         described.add(match.route)
     assert described == ours
 
@@ -107,14 +126,61 @@ def test_the_description_is_served_with_where_the_site_is(client: Client, settin
 
 
 def test_every_reference_in_the_description_leads_somewhere() -> None:
-    text = json.dumps(DOCUMENT)
-    for part in text.split('"#/components/schemas/')[1:]:
-        assert part.partition('"')[0] in DOCUMENT["components"]["schemas"]
+    for part in json.dumps(DOCUMENT).split('"#/components/')[1:]:
+        kind, name = part.partition('"')[0].split("/")
+        assert name in DOCUMENT["components"][kind]
 
 
-def test_only_reading_is_possible(client: Client) -> None:
-    for path in DOCUMENT["paths"]:
-        assert client.post(path.format(code="abcdefghjk", pk=1, pace="live")).status_code == 405
+def test_every_code_of_a_refusal_is_described_and_every_described_one_is_used() -> None:
+    described = DOCUMENT["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"]
+    used = re.findall(r'Refusal\(\d+, "(\w+)"', Path(doors.__file__).read_text())
+    assert described == sorted(set(used))
+
+
+def test_what_has_one_of_several_values_has_no_other_in_the_description() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    asked = {one["name"]: one["schema"] for one in DOCUMENT["paths"]["/api/1/games/"]["get"]["parameters"]}
+    game, seat = schemas["Game"]["properties"], schemas["Seat"]["properties"]
+    assert game["reason"]["enum"] == list(REASONS)
+    assert game["rulebook"]["enum"] == asked["rulebook"]["enum"] == list(names.RULEBOOKS)
+    assert game["pace"]["enum"] == asked["pace"]["enum"] == Game.Pace.values
+    assert seat["character"]["enum"] == list(CHARACTERS)
+    assert seat["kind"]["enum"] == Seat.Kind.values
+    assert asked["length"]["enum"] == list(history.ROUNDS)
+    assert seat["name"]["description"].count(FORMER_GUEST) == 1
+    assert f"ask {django_settings.API_LIMIT} times a minute" in DOCUMENT["info"]["description"]
+
+
+def test_only_reading_is_possible_and_that_is_said_to_pages_of_any_site() -> None:
+    client = Client(enforce_csrf_checks=True)
+    for path in (*DOCUMENT["paths"], "/api/1/nowhere/", "/games/abcdefghjk/record.json"):
+        for method in ("post", "put", "delete", "options"):
+            answer = getattr(client, method)(filled(path))
+            assert (answer.status_code, refused(answer)) == (405, "read_only")
+            assert answer.headers["Allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/", "/api/1/", "/api/2/games/", "/api/1/players/x/", "/api/1/games/%00/", "/api/1/players/1/games"]
+)
+def test_an_address_that_is_none_is_refused_like_everything_else(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, refused(answer)) == (404, "no_address")
+
+
+def test_an_address_without_its_last_slash_leads_on_wherever_it_is_asked_from(client: Client) -> None:
+    answer = client.get("/api/1/games?pace=live")
+    assert answer.headers["Location"] == "/api/1/games/?pace=live"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert client.get("/api/1/games?pace=live", follow=True).json() == {"items": [], "next": None}
+
+
+@pytest.mark.both_databases
+def test_a_name_that_nobody_can_have_is_nobodys(client: Client) -> None:
+    for name in ("a\0b", "x" * 5_000, "\U000e0001", ""):
+        answer = client.get("/api/1/players/", {"name": name})
+        assert (answer.status_code, refused(answer)) == (404, "no_player")
+    assert client.get("/people/%00/").status_code == 404
 
 
 # Games and records ----------------------------------------------------------------------------------------------------
@@ -272,9 +338,28 @@ def test_who_asks_too_often_is_told_to_wait(client: Client, settings: LazySettin
     assert left in (["1", "0"], ["1", "1"])
     statuses = [client.get("/api/1/dumps/").status_code for _ in range(6)]
     assert 429 in statuses
-    refused = next(one for one in (client.get("/api/1/dumps/") for _ in range(6)) if one.status_code == 429)
-    assert refused.headers["Retry-After"] == "60"
+    late = next(one for one in (client.get("/api/1/dumps/") for _ in range(6)) if one.status_code == 429)
+    assert refused(late) == "too_fast"
+    assert 1 <= int(late.headers["Retry-After"]) <= 60
+    assert late.headers["X-RateLimit-Remaining"] == "0"
     assert client.get("/api/1/dumps/", REMOTE_ADDR="198.51.100.7").status_code == 200
+
+
+def test_the_files_are_counted_too_and_come_as_they_are(client: Client, people: list[User], folder: Path) -> None:
+    in_last_month("fr-2", people[:2])
+    archive.archive_finished()
+    dump_records()
+    name = dumps.all_dumps()[0].name
+    file = client.get(f"/data/{name}", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in file.headers
+    assert b"".join(file.streaming_content) == (folder / name).read_bytes()  # type: ignore[attr-defined]
+    assert file.headers["Content-Type"] == "application/gzip"
+    assert file.headers["Access-Control-Allow-Origin"] == "*"
+    assert int(file.headers["X-RateLimit-Remaining"]) < django_settings.API_LIMIT
+    missing = client.get("/data/midnight-1999-01.jsonl.gz")
+    assert (missing.status_code, refused(missing)) == (404, "no_dump")
+    with override_settings(API_LIMIT=0):
+        assert refused(client.get(f"/data/{name}")) == "too_fast"
 
 
 # Dumps ----------------------------------------------------------------------------------------------------------------

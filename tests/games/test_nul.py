@@ -36,7 +36,8 @@ POSTED = [
 @pytest.mark.parametrize(("address", "form"), [*((address, None) for address in ASKED), *POSTED])
 def test_a_nul_is_refused_or_found_nowhere(address: str, form: dict[str, str] | None) -> None:
     alice, bob = people("Alice", "Bob")
-    where = address.format(person=bob.pk, game=game_of(alice, bob).code, room=rooms.open_room(alice).code)
+    room = rooms.open_room(alice)
+    where = address.format(person=bob.pk, game=game_of(alice, bob).code, room=room.code)
     client = client_of(alice)
     answer = client.get(where) if form is None else client.post(where, form)
     assert answer.status_code < 500
