@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import math
+import time
 from typing import Any, ClassVar
 
 from channels.db import database_sync_to_async
@@ -12,7 +13,7 @@ from django.db import DatabaseError, InterfaceError
 
 from accounts.models import EndedSession
 from accounts.sessions import EndWatch
-from games import news, pace
+from games import news, pace, quick
 from games.doorbell import Doorbell
 from games.frames import CloseCode
 
@@ -30,6 +31,8 @@ class RungConsumer(AsyncWebsocketConsumer):
 
     open: ClassVar[set["RungConsumer"]] = set()
     watch: ClassVar[asyncio.Task[None] | None] = None
+    # Whether somebody waits for a match on this page.
+    waits = False
 
     async def rings(self) -> list[str]:
         """The groups this page listens to; none where there is nothing to hear for it."""
@@ -82,6 +85,7 @@ class NewsConsumer(RungConsumer):
         scope: dict[str, Any] = dict(self.scope)
         kwargs: dict[str, str] = scope["url_route"]["kwargs"]
         groups = [news.of_room(kwargs["code"])] if "code" in kwargs else []
+        self.waits = kwargs.get("where") == news.QUEUE
         if kwargs.get("where") == news.LOBBY:
             groups.append(news.LOBBY)
         if self.user_id is not None:
@@ -107,10 +111,15 @@ class NewsConsumer(RungConsumer):
         await database_sync_to_async(pace.note_page)(self.user_id)
 
 
+def _who_waits() -> set[int]:
+    """The people on whose open pages one waits for a match."""
+    return {page.user_id for page in RungConsumer.open if page.waits and page.user_id is not None}
+
+
 async def _see_who_is_out() -> None:
     """Each second, and when the doorbell tells of one of them, as long as a page is open: close those whose session
-    ended."""
-    ends, rung = EndWatch(), asyncio.Event()
+    ended. And say for those who wait for a match that they still do."""
+    ends, rung, fresh_until = EndWatch(), asyncio.Event(), 0.0
 
     def hear(person_id: int) -> None:
         if any(page.user_id == person_id for page in RungConsumer.open):
@@ -124,6 +133,9 @@ async def _see_who_is_out() -> None:
                     await rung.wait()
             rung.clear()
             try:
+                if time.monotonic() >= fresh_until:
+                    fresh_until = time.monotonic() + quick.BEAT_SECONDS
+                    await database_sync_to_async(quick.keep_fresh)(_who_waits())
                 ended = await database_sync_to_async(ends.look)()
             except (DatabaseError, InterfaceError) as error:
                 logger.error("The database does not answer: %s", error)

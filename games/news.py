@@ -8,7 +8,7 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from redis import RedisError
 
-LOBBY = "lobby"
+LOBBY, QUEUE = "lobby", "quick"
 
 
 def of_room(code: str) -> str:

@@ -23,7 +23,8 @@ from games.ranked import MOST_MEETINGS, meetings_today, refusal_of_ranked
 from games.rooms import RoomRefusal
 from games.rules import terms
 
-# A page says every few seconds that it waits; one that was not heard of for so long has gone.
+# A page says every few seconds that it waits, and so does its open socket, since a browser lets the timers of a page in
+# the background wait; one that was not heard of for so long has gone.
 BEAT_SECONDS = 3
 GONE = timedelta(seconds=15)
 
@@ -92,6 +93,12 @@ def beat(person_id: int, now: datetime | None = None) -> Waiting | None:
     for players in own.values_list("players", flat=True):
         match(players, now)
     return own.first()
+
+
+def keep_fresh(people: Collection[int], now: datetime | None = None) -> None:
+    """The pages of these people are open, whatever their browsers do with their timers."""
+    if people:
+        Waiting.objects.filter(user__in=people).update(seen=now or timezone.now())
 
 
 def sweep(now: datetime | None = None) -> int:

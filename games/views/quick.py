@@ -29,7 +29,7 @@ def wait(request: HttpRequest) -> HttpResponse:
     row = Waiting.objects.filter(user=me).first()
     if row is None and (game := rooms.live_game_of(me.pk)):
         return redirect("games:game", game.code)
-    return render(request, "games/quick.html", _context(me, row))
+    return render(request, "games/quick.html", _context(me, row) | {"ended": row is None and "ended" in request.GET})
 
 
 @login_required
@@ -55,7 +55,8 @@ def beat(request: HttpRequest) -> HttpResponse:
     row = quick.beat(me.pk)
     if row is None:
         game = rooms.live_game_of(me.pk)
-        return HttpResponseClientRedirect(reverse("games:game", args=[game.code]) if game else reverse("games:quick"))
+        ended = reverse("games:quick", query={"ended": "yes"})
+        return HttpResponseClientRedirect(reverse("games:game", args=[game.code]) if game else ended)
     return render(request, "games/_waiting.html", _context(me, row))
 
 

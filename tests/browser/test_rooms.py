@@ -12,7 +12,7 @@ from playwright.async_api import Page, Route, expect
 from accounts.models import User
 from games import pace, quick, rooms
 from games.models import Game, Room, Waiting
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import PATIENCE_MS, OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 from tests.games.written import Written
 
@@ -40,11 +40,37 @@ async def test_two_strangers_find_each_other_by_quick_match(open_page: OpenPage)
             await expect(page.get_by_role("main")).to_contain_text("1400–1600")
     for page in (ours, theirs):
         await page.wait_for_url(GAME)
+        await expect(page).to_have_title(re.compile(r"^Everybody ready\? · "))
     assert ours.url == theirs.url
     game = await Game.objects.aget()
     assert game.ranked
     assert game.pace == "live"
     assert not await Waiting.objects.aexists()
+
+
+IN_THE_BACKGROUND = """
+Object.defineProperty(document, "hidden", { get: () => true });
+const [later, again] = [setTimeout, setInterval];
+window.setTimeout = (act, ms, ...said) => later(act, Math.max(ms ?? 0, 60_000), ...said);
+window.setInterval = (act, ms, ...said) => again(act, Math.max(ms ?? 0, 60_000), ...said);
+"""
+
+
+async def test_whoever_waits_in_the_background_is_still_matched_and_led_to_the_game(open_page: OpenPage) -> None:
+    alice, bob = await named("Alice", "Bob")
+    page = await open_page(person=alice)
+    await page.add_init_script(IN_THE_BACKGROUND)
+    await page.goto("/play/quick/")
+    await page.get_by_role("button", name="2 players").click()
+    await expect(page.get_by_role("timer")).to_be_visible()
+    await Waiting.objects.aupdate(seen=timezone.now() - 2 * quick.GONE)
+    await sync_to_async(quick.enter)(bob, 2)
+    for _ in range(PATIENCE_MS // 100):
+        await Waiting.objects.filter(user=bob).aupdate(seen=timezone.now())
+        if await sync_to_async(quick.match)(2, timezone.now()):
+            break
+        await asyncio.sleep(0.1)
+    await page.wait_for_url(GAME)
 
 
 async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: OpenPage) -> None:
@@ -177,6 +203,7 @@ async def test_the_focus_stays_while_pages_are_fetched_anew_and_what_is_the_same
     await sync_to_async(rooms.invite)(room, bob, "Alice")
     await expect(page.get_by_role("link", name="1 invitation")).to_be_visible()
     await expect(turn).to_be_focused()
+    await expect(page).to_have_title(re.compile(r"^Your turn · "))
     await page.get_by_role("link", name="Live", exact=True).focus()
     await sync_to_async(rooms.sit)(room, charlie)
     await expect(page.locator(".room-row")).to_contain_text("Bob, Charlie")

@@ -1,5 +1,6 @@
 """The doorbell of the lobby, of rooms and of everybody signed in: it rings for whom it concerns and tells nothing."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -18,13 +19,13 @@ from accounts.models import EndedSession, User
 from accounts.sessions import EndWatch
 from games import intervention, pace, quick, rooms, rules, servers, steps, sweep
 from games.listening import MOST_BEATS
-from games.models import Game, Room, Seat
+from games.models import Game, Room, Seat, Waiting
 from games.rules import State
 from games.rules.commands import Pass
 from games.tables import Tables
 from midnight.asgi import application
 from tests.games.written import Written
-from tests.sockets import Socket
+from tests.sockets import PATIENCE, Socket
 from tests.table.inside import InnerPage
 
 RUNG = '{"type":"rung"}'
@@ -84,6 +85,26 @@ async def test_the_lobby_hears_who_begins_and_who_ends_to_wait_for_a_match() -> 
     assert await sync_to_async(quick.match)(2, timezone.now()) == 1
     assert await lobby.receive_from() == RUNG
     await lobby.disconnect()
+
+
+async def test_whoever_waits_for_a_match_still_does_while_the_socket_of_that_page_is_open() -> None:
+    alice, bob = await people("Alice", "Bob")
+    for person in (alice, bob):
+        await sync_to_async(quick.enter)(person, 2 if person == alice else 3)
+    await Waiting.objects.aupdate(seen=timezone.now() - 2 * quick.GONE)
+    queue, elsewhere = await listening("/quick", alice), await listening("", bob)
+
+    async def seen() -> list[bool]:
+        rows = [row async for row in Waiting.objects.order_by("players")]
+        return [row.seen > timezone.now() - quick.GONE for row in rows]
+
+    for _ in range(int(PATIENCE / 0.05)):
+        if any(await seen()):
+            break
+        await asyncio.sleep(0.05)
+    assert await seen() == [True, False]
+    await queue.disconnect()
+    await elsewhere.disconnect()
 
 
 async def test_a_room_hears_of_itself_and_a_person_of_an_invitation() -> None:

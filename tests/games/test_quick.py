@@ -250,7 +250,10 @@ def test_the_page_tells_honestly_what_is_known(client: Client) -> None:
     assert "1:02" in page
     assert "1, 0 of them near you" in page
     assert client.post("/play/quick/leave/").headers["Location"] == "/play/"
-    assert client.post("/play/quick/beat/").headers["HX-Redirect"] == "/play/quick/"
+    assert client.post("/play/quick/beat/").headers["HX-Redirect"] == "/play/quick/?ended=yes"
+    sentence = "You do not wait for a match any more."
+    assert sentence in client.get("/play/quick/?ended=yes").content.decode()
+    assert sentence not in client.get("/play/quick/").content.decode()
 
 
 @pytest.mark.django_db

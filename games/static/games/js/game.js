@@ -10,6 +10,7 @@ import { Search } from "./search.js";
 import { Picture } from "./sight.js";
 import { play } from "./sounds.js";
 import { searching } from "./tiles.js";
+import { callInTitle } from "./title.js";
 import { drawTokens } from "./tokens.js";
 import { flag, has, make, piece, say, write } from "./words.js";
 
@@ -124,9 +125,16 @@ function draw() {
   coach(sight, own(sight));
   speak(sight, own(sight));
   find("may-leave").hidden = !own(sight) || own(sight).left || phase === "over";
+  callInTitle("table", calling(sight, own(sight)));
   if (phase === "exchange" || phase === "over") refresh(picture.head);
   if (phase === "gathering") refreshRound(sight.round, picture.head);
   drawClock();
+}
+
+/** What the game waits for this player to do. */
+function calling({ phase, turn, seat }, me) {
+  if (phase === "gathering" && me && !me.ready && !me.left) return find("gathering-title").textContent;
+  return phase === "exchange" && me && turn === seat ? say("your-turn") : "";
 }
 
 function enter(phase, sight) {

@@ -2,6 +2,7 @@
 // rings, when the line comes back, and now and then, so that a lost ring costs nothing.
 
 import { keepFocus } from "./focus.js";
+import { callInTitle } from "./title.js";
 
 const AGAIN = [1000, 2000, 5000, 10000, 30000];
 const FOR_GOOD = new Set([4400, 4401, 4404]);
@@ -87,6 +88,10 @@ const listen = (part) => {
 };
 
 for (const part of document.querySelectorAll("[data-news]")) listen(part);
+
+const callTurn = () => callInTitle("turns", document.querySelector(".turns .turn span")?.textContent);
+callTurn();
+document.addEventListener("htmx:afterSettle", callTurn);
 
 // <button data-copies="id"> puts what stands in a field on the clipboard, and says so.
 document.addEventListener("click", async ({ target }) => {
