@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import Model, Prefetch, QuerySet
+from django.db.models import Case as Whether
+from django.db.models import Model, Prefetch, QuerySet, Value, When
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -294,13 +295,13 @@ class CaseAdmin(ReadOnly):
 class ActAdmin(ReadOnly):
     """The log: read, never written here."""
 
-    list_display = ("at", "by", "what", "person", "game", "reason", "lasts", "words")
+    list_display = ("at", "by", "what", "person", "game", "reason", "lasts", "said")
     list_filter = ("what", "reason")
-    list_select_related = ("by", "person", "game")
+    list_select_related = ("by", "person", "game", "undoes")
     search_fields = ("person__folded_name",)
     search_help_text = _("The beginning of a name, of whoever acted or was acted on.")
     fields = readonly_fields = (
-        *("at", "by", "person", "what", "reason", "words", "lasts", "before", "after"),
+        *("at", "by", "person", "what", "reason", "said", "lasts", "before", "after"),
         *("case", "game", "room", "message", "undoes"),
     )
 
@@ -317,6 +318,15 @@ class ActAdmin(ReadOnly):
         if obj is None or obj.person_id is None or User.objects.filter(pk=obj.person_id, deleted_at=None).exists():
             return [*self.fields]
         return [name for name in self.fields if name not in ("before", "after")]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Act]:
+        about_reader = When(person=request.user.pk, then=Value(True))
+        return Act.objects.annotate(about_reader=Whether(about_reader, default=Value(False)))
+
+    @admin.display(description=_("words"))
+    def said(self, act: Act) -> str:
+        """Nobody reads what a decision about themselves says of those who reported them."""
+        return act.words if act.tells_why or not getattr(act, "about_reader", True) else ""
 
     @admin.display(description=_("until"))
     def lasts(self, act: Act) -> str | None:

@@ -224,7 +224,8 @@ class Act(models.Model):
     @property
     def tells_why(self) -> bool:
         """Whether its reason and words are for whoever has a letter about it; those of a decision are for the log."""
-        return self.what != What.DECIDE
+        said_of = self.undoes if self.undoes_id else self
+        return said_of is None or said_of.what != What.DECIDE
 
     @property
     def is_undone(self) -> bool:

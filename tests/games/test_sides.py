@@ -9,10 +9,10 @@ from django.db import connection
 from accounts.models import User
 from games import chat, rooms
 from games.models import Case, Message, Reason, Report
-from games.moderation import acts, cases, reports
+from games.moderation import acts, cases, reports, undoing
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
-from tests.games.night_watch import client_of, game_of, moderator, refused, reported, somebody
+from tests.games.night_watch import client_of, decided, game_of, moderator, refused, reported, somebody
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -60,6 +60,20 @@ def test_whoever_has_a_side_reads_how_a_case_stands_and_not_who_said_what(
     assert "You have a side in this case." in own.get(page).content.decode()
     for word in ("act", "decide"):
         assert "He shouts." not in own.post(f"{page}{word}/", {}).content.decode()
+
+
+def test_nobody_reads_what_a_decision_about_themselves_says_of_who_reported(irma: User, juve: User) -> None:
+    nick = moderator("Nick", administrator=True)
+    case = cases.claim(reported(irma, juve).case, nick)
+    act = decided(case, nick, words="Irma is believed.")
+    undone = undoing.undo(act, nick, "Irma is not believed.")
+    listed = ["/moderation/acts/", f"/moderation/people/{juve.pk}/", "/admin/games/act/"]
+    for address in (*listed, f"/admin/games/act/{act.pk}/change/", f"/admin/games/act/{undone.pk}/change/"):
+        assert "Irma is" not in client_of(juve).get(address).content.decode()
+        assert "Irma is" in client_of(nick).get(address).content.decode()
+    warned = acts.warn(nick, juve, Why(Reason.INSULT, "Not like this."))
+    for address in (*listed, f"/admin/games/act/{warned.pk}/change/"):
+        assert "Not like this." in client_of(juve).get(address).content.decode()
 
 
 def test_whoever_has_a_side_is_not_told_of_further_reports(irma: User, juve: User) -> None:
