@@ -1,5 +1,6 @@
 """The relaxed pace's pages: whose turn it is, no more mail, and a time to meet."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from django.core.exceptions import PermissionDenied
@@ -15,6 +16,7 @@ from games.models import Room
 from games.rooms import RoomRefusal
 
 MOST_MINUTES = 14 * 60
+OFFSET = re.compile(r"-?[0-9]{1,4}")
 
 
 @never_cache
@@ -61,9 +63,10 @@ def meet(request: HttpRequest, code: str) -> HttpResponse:
 def _moment(request: HttpRequest) -> datetime:
     """The time that a page's clock says, which its script tells the distance of to UTC."""
     said, offset = request.POST["at"], request.POST.get("offset", "")
-    minutes = int(offset) if offset.lstrip("-").isdecimal() and len(offset) < 5 else 0
+    minutes = int(offset) if OFFSET.fullmatch(offset) else 0
     try:
         local = datetime.strptime(said, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
-    except ValueError:
+        return local + timedelta(minutes=max(-MOST_MINUTES, min(MOST_MINUTES, minutes)))
+    except (ValueError, OverflowError):
+        # Some years lie beyond what a clock can show elsewhere.
         raise RoomRefusal("no_such_time") from None
-    return local + timedelta(minutes=max(-MOST_MINUTES, min(MOST_MINUTES, minutes)))

@@ -220,12 +220,15 @@ def test_a_time_waits_for_nobody_who_has_left(client: Client) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("said", ["", "tomorrow", "2020-01-01T10:00", "2999-01-01T10:00"])
-def test_a_time_that_cannot_be_is_refused(said: str, client: Client) -> None:
+@pytest.mark.parametrize("offset", ["x", "--5", "-", "840", "-840", "99999", "٣"])
+@pytest.mark.parametrize(
+    "said", ["", "tomorrow", "2020-01-01T10:00", "2999-01-01T10:00", "0001-01-01T00:00", "9999-12-31T23:59"]
+)
+def test_a_time_that_cannot_be_is_refused(said: str, offset: str, client: Client) -> None:
     alice, bob = people("Alice", "Bob")
     room, _game = relaxed_game([alice, bob])
     client.force_login(alice)
-    assert client.post(f"/rooms/{room.code}/meet/", {"at": said, "offset": "x"}).status_code == 422
+    assert client.post(f"/rooms/{room.code}/meet/", {"at": said, "offset": offset}).status_code == 422
     assert not Meeting.objects.exists()
 
 
