@@ -218,7 +218,7 @@ class TableConsumer(AsyncConsumer):
         frame = message.get("text")
         if not isinstance(frame, str):
             raise Misread("binary", "messages are text, not bytes")
-        if len(frame) > MOST_BYTES:
+        if len(frame.encode()) > MOST_BYTES:
             raise Misread("too_big", f"a message has at most {MOST_BYTES:,} bytes")
         return members(parse(frame), "a message")
 

@@ -91,6 +91,13 @@ async def test_what_cannot_be_read_is_refused_with_a_sentence_and_changes_nothin
     assert (await page.do("lift", tile=garage(page)[0]))["type"] == "events"
 
 
+async def test_what_is_too_much_is_counted_in_bytes(web: Site, new_match: NewMatch) -> None:
+    page, _ = await (await new_match()).search(web)
+    for sign, many in (("x", consumers.MOST_BYTES + 1), ("€", consumers.MOST_BYTES // 3 + 1)):
+        assert "at most 4,096 bytes" in (await refusal(page, sign * many))["text"]
+    assert "at most 4,096 bytes" not in (await refusal(page, "€" * (consumers.MOST_BYTES // 3)))["text"]
+
+
 async def test_who_cannot_be_read_again_and_again_is_closed(web: Site, new_match: NewMatch) -> None:
     page, other = await (await new_match()).search(web)
     for _ in range(consumers.MOST_UNREADABLE):
