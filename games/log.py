@@ -23,6 +23,7 @@ from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, 
 from django.db.backends.utils import CursorWrapper
 
 from games import packing
+from games.pulse import pulse
 
 logger = logging.getLogger(__name__)
 
@@ -306,10 +307,12 @@ class Pen:
                 for entry in entries:
                     self._write([entry])
                 return
+            pulse.failed()
             logger.exception("An append does not fit the log")
             answers = [(future, Unwritten("it does not fit")) for _, future in entries]
         except Exception as error:
             # Whatever it was, this thread goes on: everybody's moves pass through it.
+            pulse.failed()
             logger.error("The log cannot be written: %s", error, exc_info=not isinstance(error, DatabaseError))
             _hang_up()
             answers = [(future, Unwritten(str(error))) for _, future in entries]

@@ -24,6 +24,7 @@ class Pulse:
         self._took.append((now, now - began))
 
     def failed(self, **_: object) -> None:
+        """A request, a table or a look broke off, or the log could not be written."""
         self.faults += 1
 
     def p99_ms(self) -> float | None:

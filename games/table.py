@@ -175,6 +175,7 @@ class Table(Course):
                 await self._give_up(CloseCode.NO_GAME, "no_game")
             case _:
                 # A fault in one game must not touch the others: its pages come back and it is loaded afresh.
+                pulse.failed()
                 logger.error("Table %s: a step failed", self.opened.code, exc_info=error)
                 await self._give_up(CloseCode.FAULT, "fault")
         return False
@@ -252,6 +253,7 @@ class Table(Course):
                     return await self._refuse(waiting, "not_begun")
                 for asked, why in await self._do(self.state, waiting):
                     await self._refuse([asked], why.code, why.values)
+                    waiting.remove(asked)
                 for asked in waiting:
                     pulse.moved(asked.at)
                 return None

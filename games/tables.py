@@ -15,6 +15,7 @@ from accounts.models import EndedSession
 from games import ladder, log, news, opening, servers
 from games.doorbell import Doorbell
 from games.frames import CloseCode, Page
+from games.pulse import pulse
 from games.table import Table
 
 logger = logging.getLogger(__name__)
@@ -183,6 +184,7 @@ class Tables:
             except log.Unwritten as error:
                 logger.error("The database does not answer: %s", error)
             except Exception:
+                pulse.failed()
                 logger.exception("A look failed")
 
     async def _look(self) -> None:

@@ -9,6 +9,7 @@ from django.db import OperationalError, connection
 
 from games import log
 from games.models import Event, Game
+from games.pulse import pulse
 from tests.table.conftest import NewMatch
 
 pytestmark = [pytest.mark.both_databases]
@@ -109,7 +110,7 @@ async def test_a_command_id_of_one_seat_is_kept_once(games: list[Game]) -> None:
 
 
 async def test_the_writer_survives_whatever_goes_wrong(games: list[Game], monkeypatch: pytest.MonkeyPatch) -> None:
-    pen = log.Pen()
+    pen, faults = log.Pen(), pulse.faults
     for error in (OperationalError("disk full"), RuntimeError("nobody thought of this")):
 
         def fail(_: object, error: Exception = error) -> set[int]:
@@ -122,6 +123,7 @@ async def test_the_writer_survives_whatever_goes_wrong(games: list[Game], monkey
     await pen.append(append(games[0]))
     pen.close()
     assert await written(games[0]) == [1]
+    assert pulse.faults == faults + 2
 
 
 async def test_what_waits_is_written_before_the_pen_is_put_down(games: list[Game]) -> None:

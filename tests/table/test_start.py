@@ -9,6 +9,7 @@ from django.db import OperationalError
 from games import log, opening, servers, tables
 from games.frames import CloseCode
 from games.models import Game
+from games.pulse import pulse
 from games.rules import chance, terms
 from tests.table.conftest import Match, NewMatch, NewTables, eventually, garage, log_of, skip
 from tests.table.inside import InnerPage
@@ -112,6 +113,7 @@ async def test_a_step_that_fails_sends_the_pages_of_this_table_away_and_no_other
     match, other = await new_match(), await new_match()
     alice, bob = await match.inside(tables)
     carol, _ = await other.inside(tables)
+    faults = pulse.faults
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError
@@ -122,6 +124,7 @@ async def test_a_step_that_fails_sends_the_pages_of_this_table_away_and_no_other
         await alice.until(lambda page: page.closed is not None)
     assert alice.closed == bob.closed == CloseCode.FAULT
     assert carol.closed is None
+    assert pulse.faults == faults + 1
     # They come back to a table that was loaded afresh.
     await alice.join(tables, match.game, alice.head)
     assert (await alice.do("lift", tile=garage(alice)[0]))["type"] == "events"
