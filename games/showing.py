@@ -138,9 +138,11 @@ class Showing:
 
     @property
     def tied(self) -> bool:
-        """Whether the escape token decided who won (R7.4)."""
-        scores = [score["total"] for player, _, score in self.ranking if not player["left"]]
-        return len(scores) > 1 and scores[0] == scores[1]
+        """Whether the escape token decided between any two who stayed (R7.4)."""
+        if not self.sight["reveal"]["ranking"]:
+            return False
+        totals = [score["total"] for player, _, score in self.ranking if not player["left"]]
+        return len(set(totals)) < len(totals)
 
 
 def written(command: Command) -> str:
