@@ -1,6 +1,12 @@
 /* The exchange is htmx: this drops what comes late, and keeps what one is choosing, the focus and the scroll. */
 
+const AGAIN_MS = 500;
+const LATEST_MS = 30_000;
+
 const place = document.getElementById("exchange");
+let failures = 0;
+let timer = 0;
+
 const shownSeq = () => Number(place.firstElementChild?.dataset.seq ?? 0);
 
 /** What finds the same part again in another fragment: everything there that takes the focus has one of these. */
@@ -54,6 +60,10 @@ export function watchExchange(swapped) {
     if (!isNews) detail.shouldSwap = false;
     else keep();
   });
+  for (const failed of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) place.addEventListener(failed, askAgain);
+  place.addEventListener("htmx:afterOnLoad", ({ detail }) => {
+    if (detail.target === place && detail.successful) failures = 0;
+  });
   place.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target !== place) return;
     giveBack();
@@ -63,7 +73,17 @@ export function watchExchange(swapped) {
 
 /** Asks for what the table looks like now, unless it is shown already. */
 export function refresh(head) {
-  if (shownSeq() < head) window.htmx.trigger(place, "moved");
+  if (shownSeq() >= head) return;
+  clearTimeout(timer);
+  window.htmx.trigger(place, "moved");
+}
+
+/** What did not come is asked for again, though nobody moves: later and later. */
+function askAgain({ detail }) {
+  if (detail.target !== place || detail.requestConfig.verb !== "get") return;
+  clearTimeout(timer);
+  timer = setTimeout(() => window.htmx.trigger(place, "moved"), Math.min(AGAIN_MS * 2 ** failures, LATEST_MS));
+  failures += 1;
 }
 
 /** The same once a round, while nobody trades: what is on sale. */

@@ -1,0 +1,62 @@
+"""What goes wrong in an exchange is said where it happened, and is put right without anybody doing anything."""
+
+from playwright.async_api import Route, expect
+
+from tests.browser import staged
+from tests.browser.conftest import OpenPage
+from tests.browser.test_game import PHONE, at_the_table, somebody
+from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+
+IN_SIGHT = """(part) => {
+  const { top, bottom } = part.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}"""
+
+
+async def test_a_refused_trade_says_why_beside_the_button_that_was_pressed(open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(r"status of 422")
+    page = await at_the_table(open_page, staged.trading, viewport=PHONE, has_touch=True, reduced_motion="reduce")
+    ware = page.locator("#trade input[type=radio]").last
+    # Something that has gone meanwhile.
+    await ware.evaluate("""(input) => { input.value = '{"do": "open_bag", "tile": 0}'; }""")
+    await page.locator("#trade label.ware").last.click()
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 3)")
+    scrolled = await page.evaluate("scrollY")
+    assert scrolled > 0
+    await page.get_by_role("button", name="Trade", exact=True).click()
+    said = page.locator("#exchange").get_by_role("alert")
+    await expect(said).to_be_visible()
+    assert await page.evaluate("scrollY") == scrolled
+    assert await said.evaluate(IN_SIGHT)
+    await expect(page.locator(".confirm").get_by_role("alert")).to_have_count(1)
+    await assert_fits(page)
+    await assert_no_barriers(page)
+    await shot(page, "game-refused")
+
+
+async def test_an_exchange_that_did_not_come_is_asked_for_again_though_nobody_moves(
+    open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect(r"ERR_FAILED|htmx:(sendError|afterRequest)|status of 502|Status Error Code 502")
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_], staged.trading, bots=0)
+    hers, his = await open_page(person=irma), await open_page(person=max_)
+    for page in (hers, his):
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    asked = 0
+
+    async def fail_twice(route: Route) -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            await route.abort()
+        elif asked == 2:
+            await route.fulfill(status=502)
+        else:
+            await route.continue_()
+
+    await his.route("**/exchange/", fail_twice)
+    await hers.locator("button.place").first.click()
+    await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
+    assert asked >= 3
