@@ -10,7 +10,7 @@ const places = { search: document.getElementById("coach"), table: document.getEl
 const { code } = document.getElementById("game").dataset;
 const taught = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
 let wanted = taught.includes(code) || taught.length < GAMES;
-if (wanted && !taught.includes(code)) localStorage.setItem(KEPT, JSON.stringify([...taught, code]));
+let counted = taught.includes(code);
 
 for (const place of Object.values(places)) {
   place.querySelector("button").addEventListener("click", () => {
@@ -43,9 +43,16 @@ function trading({ turn, seat }) {
   return exchange.querySelector("#trade input[type=radio]") ? "coach-trade" : "coach-pass";
 }
 
+/** This is one of the first games: a search of one's own, not what one watches or looks up afterwards. */
+function count() {
+  if (!counted) localStorage.setItem(KEPT, JSON.stringify([...taught, code]));
+  counted = true;
+}
+
 function hint(sight, own) {
   if (!wanted || !own || own.left) return [null, null];
   const { phase } = sight;
+  if (phase === "search") count();
   if (phase === "search" || phase === "countdown") return [searching(sight, own), null];
   if (phase === "gathering") return [null, "coach-wares"];
   return [null, phase === "exchange" ? trading(sight) : null];

@@ -84,6 +84,7 @@ export class Line {
   #hear(message) {
     if (message.type === "welcome") this.#welcome(message);
     if (message.type === "beat") return this.#answered(message);
+    if (message.type === "nonce") return this.#given(message);
     this.#unanswered.delete(message.ack ?? message.id);
     this.told(message);
   }
@@ -108,6 +109,11 @@ export class Line {
     const nonce = this.nonce ?? hex(random(16));
     sessionStorage.setItem(`nonce-${this.code}`, nonce);
     return nonce;
+  }
+
+  /** What the seat has: another browser may have been first, or time was up, and then this one gave nothing. */
+  #given({ nonce }) {
+    if (nonce !== this.nonce) sessionStorage.removeItem(`nonce-${this.code}`);
   }
 
   /** What this browser gave, null if it gave nothing. */

@@ -1,4 +1,5 @@
-/* A few short tones of our own, and silence by one click, kept in this browser. */
+/* A few short tones of our own, and silence by one click: kept in this browser, until somebody says otherwise under
+   "Display and sound". */
 
 const TONES = {
   lift: [[520, 0.06]],
@@ -9,9 +10,11 @@ const TONES = {
   bag: [[294, 0.08], [440, 0.08], [740, 0.22]],
   turn: [[587, 0.1], [740, 0.1], [880, 0.18]],
 };
-const KEPT = "sounds";
+// What the server said when this browser was told the opposite.
+const KEPT = "sounds-instead-of";
 
 const root = document.documentElement;
+const wish = root.dataset.sounds;
 const button = document.getElementById("sounds");
 let context = null;
 
@@ -20,10 +23,12 @@ function set(on) {
   button.ariaPressed = on;
 }
 
-set((localStorage.getItem(KEPT) ?? root.dataset.sounds) === "on");
+if (localStorage.getItem(KEPT) !== wish) localStorage.removeItem(KEPT);
+set((wish === "on") !== (KEPT in localStorage));
 button.addEventListener("click", () => {
   set(root.dataset.sounds !== "on");
-  localStorage.setItem(KEPT, root.dataset.sounds);
+  if (root.dataset.sounds === wish) localStorage.removeItem(KEPT);
+  else localStorage.setItem(KEPT, wish);
   play("lift");
 });
 
