@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from games import log, opening, rules
+from games import log, opening, rules, servers
 from games.frames import Step
 from games.opening import Opened
 from games.rules import State
 from games.rules.events import Event, RoundStarted
-from games.steps import append_of, lines_of, read
+from games.steps import append_of, awaited, lines_of, read
 
 if TYPE_CHECKING:
     from games.tables import Tables
@@ -60,6 +60,11 @@ class Course:
         """Whether it is this process that looks after the game."""
         return self._kept_by == self.tables.server
 
+    @property
+    def waits_for_bots(self) -> bool:
+        """Whether no player has anything to do now, but the bots have."""
+        return self.state is not None and not self.over and not awaited(self.state)
+
     def at(self) -> int:
         """The game's clock now: it never falls (R8.9)."""
         if self.state is None or self.started_ms is None:
@@ -95,6 +100,16 @@ class Course:
         self._doubtful = False
         self._go_on(steps)
         return steps
+
+    async def _take_over(self) -> bool:
+        """Look after the game from now on, if nobody does."""
+        kept_by, mine = self._kept_by, self.tables.server
+        if self.kept_here or (kept_by is not None and not self.tables.silence(kept_by)):
+            return False
+        if not await self.tables.reader.run(servers.take_over, self.opened.game_id, self.head, kept_by, mine):
+            return False
+        self._kept_by = mine
+        return True
 
     async def _append(self, deeds: Sequence[Deed]) -> list[Step]:
         """Store what happened, then put it into effect; or `Behind`, or `Unwritten`."""

@@ -104,14 +104,22 @@ def overdue(now: int) -> list[int]:
 
 
 def orphans(now: int, mine: int) -> list[int]:
-    """Running games that need somebody: live ones whose keeper fell silent, and those that are due and kept by nobody
-    else; of one's own, those that were dropped."""
+    """Running games that need somebody: live ones whose keeper fell silent, relaxed ones in which only bots have
+    something to do and nobody moves their hands, and those that are due and kept by nobody else; of one's own, those
+    that were dropped."""
     running = Game.objects.filter(ended=None)
     silent = Q(kept_by__seen__lt=now - SILENT_MS)
     live = running.filter(silent, pace=Game.Pace.LIVE).exclude(kept_by=mine)
+    bots_turn = running.filter(silent | Q(kept_by=None), pace=Game.Pace.RELAXED, awaits=0, head__gt=0)
     due = running.filter(silent | Q(kept_by=None) | Q(kept_by=mine), wake_at__lte=now)
-    ids: list[int] = list(live.union(due).values_list("pk", flat=True)[:500])
+    ids: list[int] = list(live.union(bots_turn, due).values_list("pk", flat=True)[:500])
     return ids
+
+
+def take_over(game_id: int, head: int, kept_by: int | None, mine: int) -> bool:
+    """Keep a game from now on in the place of that process; False where it has gone on, or somebody else keeps it."""
+    kept = Game.objects.filter(pk=game_id, head=head, kept_by=kept_by, ended=None)
+    return bool(kept.update(kept_by=mine))
 
 
 def silent(now: int) -> dict[int, int]:

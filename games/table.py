@@ -75,7 +75,7 @@ class Table(Course):
 
     def is_idle(self) -> bool:
         """Whether nobody looks on, nothing is under way, and no other process would miss this one."""
-        kept = self.kept_here and self.opened.pace == "live" and not self.over
+        kept = self.kept_here and not self.over and (self.opened.pace == "live" or self.waits_for_bots)
         return not (self.pages or self._turns.busy or kept)
 
     # What others ask for: each waits its turn.
@@ -377,6 +377,8 @@ class Table(Course):
             self._left_alone_ms = 0
             if lost_ms:
                 await self._resume(lost_ms)
+        elif self.waits_for_bots and await self._take_over():
+            self._set_alarm()
 
     async def _catch_up_to(self, head: int) -> None:
         if head > self.head:
