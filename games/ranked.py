@@ -36,9 +36,9 @@ def pause_of(person_id: int, now: datetime | None = None) -> Pause | None:
         forgiven=False,
         conduct__in=(Seat.Conduct.LEFT, Seat.Conduct.MISSED),
         game__ranked=True,
-        game__ended__gt=now - REMEMBERED,
+        ended__gt=now - REMEMBERED,
     )
-    ends = sorted(ended for ended in left.values_list("game__ended", flat=True) if ended is not None)
+    ends = sorted(ended for ended in left.values_list("ended", flat=True) if ended is not None)
     if len(ends) < 2:
         return None
     until = ends[-1] + pause_after(len(ends))
@@ -78,8 +78,11 @@ def meetings_today(people: Collection[int], now: datetime | None = None) -> Coun
     """How often each two of these people have met in ranked games since midnight (UTC)."""
     now = now or timezone.now()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    rows = Seat.objects.filter(user__in=people, game__ranked=True, game__created__gte=midnight)
+    seats = Seat.objects.filter(user__in=people, game__ranked=True, game__created__gte=midnight)
     at_table: dict[int, set[int]] = {}
-    for game_id, person_id in rows.values_list("game_id", "user_id"):
-        at_table.setdefault(game_id, set()).add(person_id or 0)
+    # Asked for by their end, as they are kept: nobody's older games are walked through. A game that ends between the
+    # two questions is in both.
+    for some in (seats.filter(ended=None), seats.filter(ended__gte=midnight)):
+        for game_id, person_id in some.values_list("game_id", "user_id"):
+            at_table.setdefault(game_id, set()).add(person_id or 0)
     return Counter(frozenset(pair) for sitting in at_table.values() for pair in combinations(sitting, 2))

@@ -372,7 +372,7 @@ def test_what_was_left_unfinished_is_forgiven_and_held_against_again(juve: User,
     for _ in range(2):
         game = game_of(max_, somebody(f"Apache {_}"))
         Game.objects.filter(pk=game.pk).update(ranked=True, ended=timezone.now())
-        game.seats.filter(user=max_).update(conduct="left")
+        game.seats.filter(user=max_).update(conduct="left", ended=timezone.now())
     assert ranked.pause_of(max_.pk)
     act = acts.forgive(juve, max_, WHY)
     assert ranked.pause_of(max_.pk) is None

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.formats import date_format
 
@@ -157,6 +158,8 @@ def test_the_same_two_meet_ranked_at_most_ten_times_a_day() -> None:
     waits(charlie)
     Waiting.objects.update(seen=now)
     assert quick.match(2, now) == 1
+    Seat.objects.filter(game__ended__isnull=False).update(ended=now)
+    assert ranked.meetings_today([alice.pk, bob.pk], now) == {frozenset((alice.pk, bob.pk)): ranked.MOST_MEETINGS}
     Game.objects.update(created=now - timedelta(days=1, minutes=1))
     assert ranked.meetings_today([alice.pk, bob.pk], now) == Counter()
 
@@ -289,6 +292,24 @@ def test_looked_for_by_four_at_once_everybody_is_matched_once() -> None:
     assert not Waiting.objects.exists()
 
 
+@pytest.mark.django_db
+def test_whoever_has_played_for_years_is_looked_up_as_fast_as_a_newcomer() -> None:
+    (alice,) = people(1)
+    with CaptureQueriesContext(connection) as asked:
+        ranked.meetings_today([alice.pk])
+        ranked.pause_of(alice.pk)
+    plans = []
+    for question in asked.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {question['sql']}")
+            plans.append(" ".join(row[-1] for row in cursor.fetchall() if "games_seat" in row[-1]))
+    assert [plan.partition("INDEX ")[2] for plan in plans] == [
+        "seats_at_tables (user_id=?)",
+        "history_of_player (user_id=? AND ended>?)",
+        "history_of_player (user_id=? AND ended>?)",
+    ]
+
+
 # Who left -------------------------------------------------------------------------------------------------------------
 
 
@@ -296,6 +317,7 @@ def left(person: User, ago: timedelta, conduct: str = "left", *, is_ranked: bool
     other = User.objects.create_guest()
     game = open_game([NewSeat("violet", person.pk), NewSeat("amber", other.pk)], ranked=is_ranked)
     Game.objects.filter(pk=game.pk).update(ended=NOW - ago)
+    Seat.objects.filter(game=game).update(ended=NOW - ago)
     Seat.objects.filter(game=game, user=person).update(conduct=conduct)
 
 
