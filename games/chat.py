@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -86,6 +87,12 @@ def people_at(place: Place) -> list[User]:
     return [seat.user for seat in sits if seat.user]
 
 
+def speakers(place: Place) -> list[User]:
+    """Who said what can be read there, whether somebody wants to hear them or not."""
+    said = _said(place).order_by("-id")[:SHOWN]
+    return list(User.objects.filter(pk__in=said.values("author")).order_by("name"))
+
+
 def may_write_freely(person: User) -> bool:
     """Whether this person may say more than the ready sentences."""
     return not person.is_guest and not person.is_muted
@@ -124,10 +131,14 @@ def _refuse(person: User, preset: str, words: str) -> None:
 
 def read(place: Place, person: User | None) -> list[Message]:
     """The last things said there that this person may and wants to read, the oldest first."""
-    said = Message.objects.filter(channel=place.channel, audience=place.audience, hidden=False)
+    said = _said(place)
     if person is not None:
         said = said.exclude(author__in=Ignored.objects.filter(person=person).values("other"))
     return list(said.select_related("author").order_by("-id")[:SHOWN])[::-1]
+
+
+def _said(place: Place) -> QuerySet[Message]:
+    return Message.objects.filter(channel=place.channel, audience=place.audience, hidden=False)
 
 
 def may_read(message: Message, person_id: int | None) -> bool:

@@ -139,7 +139,7 @@ class HideForm(forms.Form):
 
     reason = reason_field()
     words = words_field(_("To the person"))
-    case = forms.ModelChoiceField(Case.objects.filter(decided=None), required=False)
+    case = forms.ModelChoiceField(Case.objects.filter(decided=None), required=False, widget=forms.HiddenInput)
 
 
 class AppealForm(forms.Form):

@@ -24,10 +24,10 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.models import FOREVER, Role, User
 from games import gauges
-from games.models import Act, Appeal, Case, Game, Message, Reason, Room, What
+from games.models import Act, Appeal, Case, Game, Reason, Room, What
 from games.moderation import acts, appeals, cases, looking, roles, sides, undoing
 from games.moderation.acts import Why
-from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, HideForm, RoleForm, RoomActForm
+from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, RoleForm, RoomActForm
 
 PAGE = 50
 AGAIN_SECONDS = 5 * 60
@@ -319,25 +319,6 @@ def _done(
         return False
     messages.success(request, gettext("Done, and written down."))
     return True
-
-
-@require_POST
-@moderators_only
-def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    """Hide one message, with the reason that it was reported for; in a case, if the form names one."""
-    message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
-    form = HideForm(request.POST)
-    if form.is_valid():
-        said = form.cleaned_data
-        try:
-            acts.hide(me, message, Why(said["reason"], said["words"], said["case"]))
-        except ValidationError as refused:
-            say_why(request, refused)
-        else:
-            messages.success(request, gettext("Done, and written down."))
-        if said["case"]:
-            return redirect("games:case", said["case"].pk)
-    return redirect("games:moderated_person", message.author_id)
 
 
 @require_safe

@@ -38,7 +38,9 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     moment = _moment(request, me, about)
     form = ReportForm(request.POST or None)
     htmx = bool(getattr(request, "htmx", False))
-    context = {"form": form, "about": about, "moment": moment, "done": False, "address": _address(about, moment)}
+    said = chat.text(moment.message) if moment.message else ""
+    address = _address(about, moment)
+    context = {"form": form, "about": about, "moment": moment, "said": said, "done": False, "address": address}
     if form.is_valid():
         try:
             moderation_reports.file_report(me, about, form.cleaned_data["reason"], form.cleaned_data["words"], moment)

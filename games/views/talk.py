@@ -1,15 +1,21 @@
-"""The chat of a game or room: one fragment, fetched when the doorbell rings."""
+"""The chat of a game or room: one fragment, fetched when the doorbell rings; and what a moderator takes out of it."""
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import User
 from games import chat
-from games.models import Ignored
+from games.models import Ignored, Message
+from games.moderation import acts, roles, sides
+from games.moderation.acts import Why
+from games.moderation.forms import HideForm
+from games.views.moderators import moderators_only, say_why
 
 
 @require_http_methods(["GET", "POST"])
@@ -45,6 +51,7 @@ def _panel(request: HttpRequest, place: chat.Place, me: User | None, refusal: st
         "presets": chat.PRESETS.items(),
         "free": me is not None and chat.may_write_freely(me),
         "others": _others(place, me) if me else [],
+        "may_hide": me is not None and _may_hide(me, place),
         "refusal": refusal,
         "words": request.POST.get("words", "") if refusal else "",
     }
@@ -52,9 +59,21 @@ def _panel(request: HttpRequest, place: chat.Place, me: User | None, refusal: st
 
 
 def _others(place: chat.Place, me: User) -> list[tuple[User, bool]]:
-    """The people there besides oneself, and whether one does not hear them."""
+    """The people there and who spoke there, besides oneself, and whether one does not hear them."""
     ignored = set(Ignored.objects.filter(person=me).values_list("other", flat=True))
-    return [(one, one.pk in ignored) for one in chat.people_at(place) if one.pk != me.pk]
+    people = {one.pk: one for one in (*chat.people_at(place), *chat.speakers(place)) if one.pk != me.pk}
+    return [(one, pk in ignored) for pk, one in people.items()]
+
+
+def _may_hide(me: User, place: chat.Place) -> bool:
+    """Whether this is a moderator who has no side there."""
+    if not roles.is_moderator(me):
+        return False
+    try:
+        sides.refuse_own_channel(me, place.channel)
+    except ValidationError:
+        return False
+    return True
 
 
 @require_POST
@@ -81,6 +100,39 @@ def ignore(request: HttpRequest, pk: int) -> HttpResponse:
     if place is not None:
         return _panel(request, place, me)
     return redirect("games:lobby") if other.is_guest or not other.is_found else redirect("games:person", other.name)
+
+
+@require_http_methods(["GET", "POST"])
+@moderators_only
+def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """Hide one message, with a reason: from a case, which its form names, or from beside the message, in a dialog or on
+    a page. Nobody reads here what is not said to them elsewhere."""
+    message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
+    readable = chat.may_read(message, me.pk)
+    if request.method != "POST" and not readable:
+        raise Http404
+    form, done = HideForm(request.POST or None), False
+    within = form.cleaned_data["case"] if form.is_valid() else None
+    if form.is_valid():
+        why = Why(form.cleaned_data["reason"], form.cleaned_data["words"], within)
+        try:
+            acts.hide(me, message, why)
+        except ValidationError as refused:
+            if within:
+                say_why(request, refused)
+            form.add_error(None, refused)
+        else:
+            done = True
+    htmx = bool(getattr(request, "htmx", False))
+    if done and not htmx:
+        messages.success(request, gettext("Done, and written down."))
+    if within:
+        return redirect("games:case", within.pk)
+    if done and not htmx:
+        return redirect("games:moderated_person", message.author_id)
+    name = "games/moderation/_hide.html" if htmx else "games/moderation/hide.html"
+    context = {"form": form, "message": message, "said": chat.text(message) if readable else "", "done": done}
+    return render(request, name, context, status=422 if form.errors else 200)
 
 
 def _me(request: HttpRequest) -> User:

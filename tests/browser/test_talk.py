@@ -70,6 +70,34 @@ async def test_what_is_said_and_hidden_reaches_a_page_where_somebody_is_writing_
     await shot(page, "talk")
 
 
+async def test_a_moderator_hides_what_they_read_in_a_dialog_and_it_leaves_every_page(open_page: OpenPage) -> None:
+    room, _people = await sitting("Irma Vep", "Max")
+    fandor = await sync_to_async(somebody)("Fandor")
+    await said(room, fandor, "You fools")
+    watch, page = await open_page(person=await sync_to_async(moderator)()), await open_page()
+    for one in (watch, page):
+        await talking(one, room)
+        await expect(one.get_by_label("What was said")).to_contain_text("You fools")
+    for label in ("Report what Fandor said", "Hide this message"):
+        box, name = await watch.get_by_label(label).bounding_box(), await watch.locator(".said b").bounding_box()
+        assert box
+        assert name
+        assert box["x"] > name["x"] + name["width"], "a flag covers the words"
+    await shot(watch, "talk-watched")
+    await watch.get_by_role("link", name="Hide this message").click()
+    dialog = watch.get_by_role("dialog", name="Hide this message")
+    await expect(dialog).to_contain_text("You fools")
+    await assert_no_barriers(watch)
+    await shot(watch, "talk-hide")
+    await dialog.get_by_label("Reason").select_option("insult")
+    await dialog.get_by_role("button", name="Hide this message").click()
+    await dialog.get_by_role("button", name="Done").click()
+    await expect(dialog).to_be_hidden()
+    for one in (watch, page):
+        await expect(one.get_by_label("What was said")).to_contain_text("Only who watches reads this.")
+        await expect(one.get_by_label("What was said")).not_to_contain_text("You fools")
+
+
 async def test_a_ring_that_was_lost_is_made_good_when_somebody_looks_at_the_page_again(open_page: OpenPage) -> None:
     room, (irma, max_) = await sitting("Irma Vep", "Max")
     page = await open_page(person=irma)

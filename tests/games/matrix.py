@@ -126,7 +126,7 @@ ANSWERS: dict[str, str] = {
     "games:decide_case": "mmmmmm sxxxaa",
     "games:dump": "nnnnnn mmmmmm",
     "games:figures": "sxxxxp mmmmmm",
-    "games:hide": "mmmmmm sxxxaa",
+    "games:hide": "sxxxnn sxxxaa",
     "games:history": "pppppp mmmmmm",
     "games:home": "pppppp mmmmmm",
     "games:ignore": "mmmmmm saaaaa",

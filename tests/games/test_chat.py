@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import moderation
 from accounts.models import User
 from games import chat, rooms
-from games.models import Game, Ignored, Message, Reason
+from games.models import Act, Game, Ignored, Message, Reason
 from games.moderation import acts, reports, undoing
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
@@ -190,6 +190,58 @@ def test_somebody_is_muted_and_heard_again_from_the_panel(game: Game, irma: User
     assert "not heard" in page.post(f"/people/{max_.pk}/ignore/", {"how": "mute", "channel": channel}).content.decode()
     shown = page.post(f"/people/{max_.pk}/ignore/", {"how": "hear", "channel": channel}).content.decode()
     assert "not heard" not in shown
+
+
+def test_whoever_watches_and_speaks_is_muted_and_heard_again_from_the_panel_too(game: Game) -> None:
+    watcher, other = somebody("Fandor"), somebody("Juve")
+    chat.say(watcher, at(game, watcher), words="Look left")
+    page, channel = client_of(other), chat.channel_of(game)
+    muted = page.post(f"/people/{watcher.pk}/ignore/", {"how": "mute", "channel": channel}).content.decode()
+    assert "Look left" not in muted
+    assert "not heard" in muted
+    page.post(f"/people/{watcher.pk}/ignore/", {"how": "hear", "channel": channel})
+    assert "Look left" in page.get(f"/talk/{channel}/").content.decode()
+
+
+# A moderator there ----------------------------------------------------------------------------------------------------
+
+
+def test_a_moderator_who_looks_on_hides_what_they_read_there(game: Game) -> None:
+    watcher, juve = somebody("Fandor"), moderator()
+    message = chat.say(watcher, at(game, watcher), words="You fools")
+    page, panel = client_of(juve), f"/talk/{chat.channel_of(game)}/"
+    address = f"/moderation/messages/{message.pk}/hide/"
+    assert f'href="{address}"' in page.get(panel).content.decode()
+    form = page.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "You fools" in form
+    assert "Insults or hate" in form
+    assert page.post(address, {"reason": "?"}).status_code == 422
+    answer = page.post(address, {"reason": "insult"}, headers={"HX-Request": "true"})
+    assert (answer.status_code, "written down" in answer.content.decode()) == (200, True)
+    assert "You fools" not in page.get(panel).content.decode()
+    assert Act.objects.get().message == message.pk
+
+
+def test_nobody_else_is_offered_to_hide_anything_and_who_sits_there_not_either(
+    game: Game, irma: User, max_: User
+) -> None:
+    juve = moderator()
+    own = game_of(irma, juve)
+    chat.say(somebody("Fandor"), at(game, somebody("Apache")), words="You fools")
+    chat.say(max_, at(own, irma), words="You fools")
+    assert "/hide/" not in client_of(somebody("Lupin")).get(f"/talk/{chat.channel_of(game)}/").content.decode()
+    shown = client_of(juve).get(f"/talk/{chat.channel_of(own)}/").content.decode()
+    assert "You fools" in shown
+    assert "/hide/" not in shown
+    mine = chat.say(juve, at(game, juve), preset="luck")
+    assert f"/messages/{mine.pk}/" not in client_of(juve).get(f"/talk/{chat.channel_of(game)}/").content.decode()
+
+
+def test_no_moderator_reads_by_its_number_what_is_not_said_to_them(game: Game, max_: User) -> None:
+    juve, message = moderator(), chat.say(max_, at(game, max_), words="My plan is the safe")
+    page, address = client_of(juve), f"/moderation/messages/{message.pk}/hide/"
+    assert page.get(address).status_code == 404
+    assert "My plan" not in page.post(address, {}).content.decode()
 
 
 # The doorbell ---------------------------------------------------------------------------------------------------------
