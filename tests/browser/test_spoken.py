@@ -1,10 +1,11 @@
 """What the page of a game says to whoever does not see it: what matters, each sentence once."""
 
 import asyncio
+import json
 import re
 
 from asgiref.sync import sync_to_async
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, WebSocketRoute, expect
 
 from accounts.models import User
 from games import names
@@ -39,10 +40,14 @@ async def hears(page: Page, sentence: str) -> None:
 
 async def listening(open_page: OpenPage, person: User, code: str) -> Page:
     page = await open_page(person=person)
+    await listen(page, code)
+    return page
+
+
+async def listen(page: Page, code: str) -> None:
     await page.add_init_script(HEAR)
     await page.goto(f"/games/{code}/")
     await expect(page.locator("body")).to_have_attribute("data-line", "open")
-    return page
 
 
 async def test_a_whole_round_is_told_to_whoever_does_not_see_it(open_page: OpenPage) -> None:
@@ -88,6 +93,37 @@ async def test_the_tile_in_the_hand_says_what_it_is(open_page: OpenPage) -> None
     said = next(found[1] for found in map(IN_HAND.fullmatch, await heard(page)) if found)
     own = str(await page.locator("#tiles .own").get_attribute("aria-label"))
     assert own.startswith(f"{said}, Garage tile in your hand"), own
+
+
+async def test_what_a_hand_holds_is_told_once_though_the_server_says_wait(open_page: OpenPage) -> None:
+    (irma,) = await people("Irma Vep")
+    game = await staged.staged([irma], staged.searching)
+    page = await open_page(person=irma)
+    refused: list[str] = []
+
+    def too_early(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            asked = json.loads(message)
+            if asked["do"] == "return" and not refused:
+                refused.append(asked["id"])
+                no = {"type": "refused", "id": asked["id"], "code": "too_early", "text": "", "head": 0}
+                line.send(json.dumps(no))
+            else:
+                server.send(message)
+
+        line.on_message(pass_on)
+
+    await page.route_web_socket(re.compile("/games/"), too_early)
+    await listen(page, game.code)
+    assert await player.tap(page.locator("#tiles .tile.garage.down").first)
+    assert await player.held(page)
+    await page.keyboard.press("d")
+    await expect(page.locator("#hand.holding")).to_have_count(0)
+    await page.wait_for_function("() => document.querySelector('#tiles .own') === null")
+    assert refused
+    assert len([sentence for sentence in await heard(page) if IN_HAND.fullmatch(sentence)]) == 1
 
 
 async def test_the_end_and_who_won_are_told(open_page: OpenPage) -> None:

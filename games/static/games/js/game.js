@@ -9,7 +9,7 @@ import { showBag } from "./moment.js";
 import { Search } from "./search.js";
 import { Picture } from "./sight.js";
 import { play } from "./sounds.js";
-import { searching } from "./tiles.js";
+import { searching, SLOTS } from "./tiles.js";
 import { callInTitle } from "./title.js";
 import { drawTokens } from "./tokens.js";
 import { flag, has, make, piece, say, write } from "./words.js";
@@ -123,7 +123,7 @@ function draw() {
   drawSitters(sight);
   search.draw(sight, own(sight));
   coach(sight, own(sight));
-  speak(sight, own(sight));
+  speak();
   find("may-leave").hidden = !own(sight) || own(sight).left || phase === "over";
   callInTitle("table", calling(sight, own(sight)));
   if (phase === "exchange" || phase === "over") refresh(picture.head);
@@ -148,15 +148,18 @@ function enter(phase, sight) {
 
 let spoken = { hand: null, full: false };
 
-/** What one's own search comes to, for whoever does not see it. */
-function speak(sight, me) {
+/** What one's own search comes to, for whoever does not see it: as the server has it, so that nothing is spoken that it
+    refuses. */
+function speak() {
+  const { sight } = picture;
+  const me = own(sight);
   const held = searching(sight, me) ? me.hand : null;
   const loot = held === null ? undefined : sight.tiles[held].loot;
-  const full = search.mayEscape;
+  const full = searching(sight, me) && held === null && me.board.length === SLOTS;
   if (loot && held !== spoken.hand) tell(say("in-hand", { loot: say(loot) }));
   // Where there is a hint, it is spoken by itself.
   if (full && !spoken.full && find("coach").hidden) tell(say("coach-full"));
-  spoken = { hand: loot ? held : null, full };
+  spoken = { hand: held, full };
 }
 
 const whose = ({ turn, seat }) => (turn === seat ? say("your-turn") : turn === null ? "" : say("their-turn", { name: name(turn) }));

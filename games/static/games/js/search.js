@@ -2,10 +2,9 @@
 
 import { token } from "./moment.js";
 import { play } from "./sounds.js";
-import { KEYS, missingKey, searching, Tiles } from "./tiles.js";
+import { KEYS, missingKey, searching, SLOTS, Tiles } from "./tiles.js";
 import { back, flag, front, make, piece, say, write } from "./words.js";
 
-const SLOTS = 6;
 const SAID_MS = 4000;
 const AGAIN_MS = 30;
 const ARROWS = { ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: (columns) => -columns, ArrowDown: (columns) => columns };
@@ -92,7 +91,7 @@ export class Search {
     this.#acts.down.ariaDisabled = this.#acts.up.ariaDisabled = !acting;
     this.#acts.up.hidden = this.#sight.rulebook === "es";
     // The way out lies where the other acts are: they are of no use then, unless a stashed tile is picked.
-    const out = this.mayEscape && this.#picked === null;
+    const out = this.#mayEscape && this.#picked === null;
     this.#acts.escape.hidden = !out;
     find("search").classList.toggle("may-escape", out);
   }
@@ -106,8 +105,7 @@ export class Search {
     return say(held ? "in-hand" : "picked", { loot: say(tile.loot) });
   }
 
-  /** Whether one may slip away now. */
-  get mayEscape() {
+  get #mayEscape() {
     return Boolean(this.#searching && this.#own.hand === null && this.#own.board.length === SLOTS);
   }
 
@@ -240,7 +238,7 @@ export class Search {
   #act(word) {
     if (!this.#searching) return;
     if (word === "escape") {
-      if (this.mayEscape) this.ask({ do: "escape" });
+      if (this.#mayEscape) this.ask({ do: "escape" });
       return;
     }
     const spot = this.#own.hand ?? this.#picked;

@@ -4,6 +4,7 @@ import { back, front, grip, make, piece, say } from "./words.js";
 
 export const KEYS = { office: "iron_key", safe: "brass_key" };
 const TILES = 54;
+export const SLOTS = 6;
 
 /** Whether this player may move a hand now. */
 export const searching = (sight, own) => Boolean(sight?.phase === "search" && own && own.token === null && !own.left);
