@@ -228,6 +228,28 @@ async def test_the_focus_stays_while_pages_are_fetched_anew_and_what_is_the_same
     await expect(page.get_by_role("button", name="You agree. Take it back")).to_be_focused()
 
 
+async def test_what_the_server_refuses_to_a_press_is_said_in_its_own_words_and_its_faults_as_such(
+    open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect(r"(?i)status (of|error code) (404|500)")
+    (alice,) = await named("Alice")
+    room = await sync_to_async(rooms.open_room)(alice)
+    page = await open_page()
+    await page.goto(f"/rooms/{room.code}/")
+    await page.wait_for_load_state("networkidle")
+    await room.adelete()
+    await press(page, "Sit down")
+    said = page.get_by_text("The address is wrong, or what was here is gone. It happens to everybody.")
+    await expect(said).to_be_visible()
+    async with page.expect_response(f"**/rooms/{room.code}/"):
+        await page.evaluate("htmx.trigger('#room', 'rung')")
+    await expect(said).to_be_visible()
+    await page.route("**/sit/", lambda route: route.fulfill(status=500))
+    await press(page, "Sit down")
+    await expect(page.get_by_text("The mistake is ours")).to_be_visible()
+    await expect(said).to_be_hidden()
+
+
 async def test_a_press_while_the_page_looks_for_news_is_not_lost(open_page: OpenPage) -> None:
     alice, bob = await named("Alice", "Bob")
     room = await sync_to_async(rooms.open_room)(alice)

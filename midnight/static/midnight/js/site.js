@@ -59,10 +59,31 @@ addEventListener("offline", lookAtLine);
 addEventListener("online", lookAtLine);
 lookAtLine();
 document.addEventListener("htmx:sendError", () => say("unsent", true));
-document.addEventListener("htmx:responseError", ({ detail }) => say("fault", detail.xhr.status >= 500));
-document.addEventListener("htmx:afterOnLoad", () => {
+document.addEventListener("htmx:afterOnLoad", ({ detail }) => {
   say("unsent", false);
-  say("fault", false);
+  if (!detail.failed) say("fault", false);
+});
+
+// What somebody asked for themselves and the server refuses is said in the words of the page that it answers with, until
+// the next press or for a while; a page that looks by itself speaks of nothing but the server's own faults.
+const READ_MS = 15_000;
+let refused = 0;
+const refuse = (words) => {
+  const place = document.querySelector(".line .refused");
+  if (place) place.querySelector("span").textContent = words;
+  say("refused", words !== "");
+};
+document.addEventListener("htmx:responseError", ({ detail: { xhr, requestConfig } }) => {
+  const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
+  const words = xhr.status < 500 && page.querySelector(".trouble h1 + p")?.textContent;
+  if (!words) return say("fault", true);
+  if (requestConfig.triggeringEvent?.isTrusted === false) return;
+  refuse(words);
+  clearTimeout(refused);
+  refused = setTimeout(refuse, READ_MS, "");
+});
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  if (detail.requestConfig.verb !== "get") refuse("");
 });
 
 // A page of our own when the line is cut.
