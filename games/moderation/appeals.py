@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from games.models import Act, Appeal, Letter, What
 from games.moderation import letters, roles, sides, undoing
+from games.moderation.pages import Page, page
 
 # What did somebody good, and what is a matter of trust between administrators.
 NOT_AGAINST = frozenset({What.FORGIVE, What.ROLE})
@@ -44,10 +44,15 @@ def appeal(act: Act, person: User, words: str) -> Appeal:
         raise ValidationError(_("You cannot appeal this, or you have done so."), code="cannot_appeal") from None
 
 
-def open_ones() -> QuerySet[Appeal]:
-    """What waits for a decision, the oldest first."""
-    waiting = Appeal.objects.filter(decided=None).order_by("at")
-    return waiting.select_related("person", "act__person", "act__by", "act__game")
+def open_ones(after: str = "") -> Page[Appeal]:
+    """What waits for a decision, the oldest first: a page of it, after a place."""
+    waiting = Appeal.objects.filter(decided=None).select_related("person", "act__person", "act__by", "act__game")
+    return page(waiting, ("at", "id"), after)
+
+
+def how_many() -> int:
+    """How many wait."""
+    return Appeal.objects.filter(decided=None).count()
 
 
 def decide(waiting: Appeal, moderator: User, *, granted: bool, answer: str = "") -> Appeal:

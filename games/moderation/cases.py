@@ -7,7 +7,7 @@ from typing import Any
 from allauth.usersessions.models import UserSession
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -16,15 +16,17 @@ from accounts.models import User
 from games import ladder
 from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
 from games.moderation import letters, roles, sides
+from games.moderation.pages import Page, page
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
 
 
-def queue() -> QuerySet[Case]:
-    """The open cases, the most urgent first, of equally urgent ones the oldest."""
+def queue(after: str = "") -> Page[Case]:
+    """The open cases, the most urgent first, of equally urgent ones the oldest: a page of them, after a place."""
     cases = Case.objects.filter(decided=None).select_related("about", "claimed_by")
-    return cases.annotate(count=Count("reports"), since=Min("reports__at")).order_by("-urgency", "opened")
+    reports = Report.objects.filter(case=OuterRef("pk")).values("case").annotate(count=Count("pk"))
+    return page(cases.annotate(count=Subquery(reports.values("count"))), ("-urgency", "opened", "id"), after)
 
 
 def is_free(case: Case, moderator: User) -> bool:

@@ -10,6 +10,7 @@ from accounts import letters as mail
 from accounts.models import User
 from games import news
 from games.models import Act, Game, Letter, Report, What
+from games.moderation.pages import Page, page
 
 # What an act means to the person it was done to. What is not here is told to nobody.
 SENTENCES: dict[str, str | Promise] = {
@@ -86,14 +87,14 @@ def sentences(letter: Letter) -> list[str | Promise]:
     return said
 
 
-def of(person: User) -> list[Letter]:
-    """This person's letters, the latest first."""
-    return list(Letter.objects.filter(person=person).select_related("act__undone_by").order_by("-at")[:100])
+def of(person: User, after: str = "") -> Page[Letter]:
+    """This person's letters, the latest first: a page of them, after a place."""
+    return page(Letter.objects.filter(person=person).select_related("act__undone_by"), ("-at", "-id"), after)
 
 
 def unread(person_id: int) -> int:
     return Letter.objects.filter(person=person_id, read=None).count()
 
 
-def mark_read(person: User) -> None:
-    Letter.objects.filter(person=person, read=None).update(read=timezone.now())
+def mark_read(told: Iterable[Letter]) -> None:
+    Letter.objects.filter(pk__in=[letter.pk for letter in told], read=None).update(read=timezone.now())

@@ -72,8 +72,10 @@ def say_why(request: HttpRequest, refused: ValidationError) -> None:
 @moderators_only
 def queue(request: HttpRequest, me: User) -> HttpResponse:
     """What waits, refreshed while one looks at it."""
-    rows = [(case, cases.is_free(case, me)) for case in cases.queue()[:PAGE]]
-    context = {"rows": rows, "me": me, "waiting_appeals": appeals.open_ones().count()}
+    after = request.GET.get("after", "")
+    shown = cases.queue(after)
+    rows = [(case, cases.is_free(case, me)) for case in shown.rows]
+    context = {"rows": rows, "more": shown.more, "after": after, "me": me, "waiting_appeals": appeals.how_many()}
     fragment = bool(getattr(request, "htmx", False))
     return render(request, "games/moderation/_queue.html" if fragment else "games/moderation/queue.html", context)
 
@@ -363,8 +365,9 @@ def _page_of(act: Act) -> str:
 @require_safe
 @moderators_only
 def appeal_list(request: HttpRequest, me: User) -> HttpResponse:
-    rows = [(waiting, waiting.act.by_id != me.pk) for waiting in appeals.open_ones()[:PAGE]]
-    return render(request, "games/moderation/appeals.html", {"rows": rows})
+    shown = appeals.open_ones(request.GET.get("after", ""))
+    rows = [(waiting, waiting.act.by_id != me.pk) for waiting in shown.rows]
+    return render(request, "games/moderation/appeals.html", {"rows": rows, "more": shown.more})
 
 
 @require_POST

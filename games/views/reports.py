@@ -101,11 +101,11 @@ def letter_list(request: HttpRequest) -> HttpResponse:
     me = _whoever_reads(request)
     if me is None:
         return redirect_to_login(request.get_full_path())
-    told = letters.of(me)
-    open_to_appeal = appeals.may_be_appealed(told, me)
-    rows = [(letter, letters.sentences(letter), letter.act_id in open_to_appeal) for letter in told]
-    letters.mark_read(me)
-    return render(request, "games/moderation/letters.html", {"rows": rows})
+    told = letters.of(me, request.GET.get("after", ""))
+    open_to_appeal = appeals.may_be_appealed(told.rows, me)
+    rows = [(letter, letters.sentences(letter), letter.act_id in open_to_appeal) for letter in told.rows]
+    letters.mark_read(told.rows)
+    return render(request, "games/moderation/letters.html", {"rows": rows, "more": told.more})
 
 
 @never_cache

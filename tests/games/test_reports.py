@@ -68,7 +68,7 @@ def test_the_gravest_comes_first_and_of_equals_the_oldest(irma: User, max_: User
     reported(irma, others[0], Reason.STALLING)
     reported(irma, others[1], Reason.STALLING)
     reported(irma, others[2], Reason.THREAT)
-    assert [case.about for case in cases.queue()] == [others[2], others[0], others[1]]
+    assert [case.about for case in cases.queue().rows] == [others[2], others[0], others[1]]
 
 
 def test_whoever_is_in_a_running_game_with_it_waits_less(irma: User, max_: User) -> None:
@@ -229,7 +229,7 @@ def test_each_report_has_its_verdict_and_a_false_one_counts_against_nobody_else(
     assert not appeals.may_appeal(act, irma)
     appeals.decide(appeals.appeal(act, apache, "I saw it."), lupin, granted=True)
     assert reports.abusive_reports(apache.pk) == 0
-    assert list(cases.queue()) == [case]
+    assert cases.queue().rows == [case]
 
 
 def test_a_report_that_came_in_meanwhile_is_looked_at_first(irma: User, max_: User, juve: User) -> None:
@@ -399,7 +399,7 @@ def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, ju
     report = case.reports.get()
     assert page.post(f"/moderation/cases/{case.pk}/decide/", {}).status_code == 422
     page.post(f"/moderation/cases/{case.pk}/decide/", {f"report_{report.pk}": "upheld"})
-    assert not cases.queue().exists()
+    assert not cases.queue().rows
     assert "Your report has been looked at" in client_of(irma).get("/letters/").content.decode()
 
 
