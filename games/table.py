@@ -145,13 +145,13 @@ class Table(Course):
         await self._turns.done(self._be_current)
         return self.state
 
-    async def settle(self) -> None:
-        """Wait until everything asked for so far is done."""
+    async def settle(self) -> bool:
+        """Wait until everything asked for so far is done; False where this table came to an end before."""
 
         async def nothing() -> None:
             pass
 
-        await self._turns.done(nothing)
+        return await self._turns.done(nothing)
 
     async def close(self) -> None:
         """Do what was asked for, then stop in this process; the game goes on elsewhere."""

@@ -93,8 +93,7 @@ async def _play(table: Table, request: HttpRequest) -> str:
         return say(wrong.code, wrong.values, language)
     asking = Asking(seat, language)
     table.play(asking, seat, command, request.POST.get("id", "")[:40] or _command_id())
-    await table.settle()
-    return asking.refusal
+    return asking.refusal if await table.settle() else say("fault", {}, language)
 
 
 _posted: defaultdict[int, deque[float]] = defaultdict(lambda: deque(maxlen=MOST_COMMANDS))

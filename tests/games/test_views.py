@@ -11,9 +11,11 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from accounts.models import User
-from games import tables
+from games import rules, tables
 from games.models import Game, Seat
 from games.opening import NewSeat, open_game, seal
+from games.rules.commands import Pass, Ready
+from games.views.game import Asking
 from tests.games.written import Written
 
 PASS = json.dumps({"do": "pass"})
@@ -174,6 +176,40 @@ async def test_what_a_form_asks_for_is_done_once_however_often_it_is_sent(stoppe
         assert response.headers["Location"] == f"/games/{game.code}/"
     ready = [event for event in table.this_round if event.type == "ready" and getattr(event, "seat", None) == 0]
     assert len(ready) == 1
+
+
+async def test_a_form_that_waits_behind_another_of_its_seat_hears_why_it_is_refused(stopped: None) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    game = await sync_to_async(new_game)(person)
+    table = await (await tables.here()).table(game.code)
+    assert table is not None
+    table.wake()
+    await table.settle()
+    first, second = Asking(0, "en"), Asking(0, "en")
+    table.play(first, 0, Ready(on=True), "form-1")
+    table.play(second, 0, Pass(), "form-2")
+    assert await table.settle()
+    assert not first.refusal
+    assert second.refusal
+
+
+async def test_a_form_hears_so_when_its_table_breaks_off(stopped: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    game = await sync_to_async(new_game)(person)
+    client, address = await sync_to_async(client_of)(person), f"/games/{game.code}/exchange/"
+    assert (await client.get(address)).status_code == 200
+    table = await (await tables.here()).table(game.code)
+    assert table is not None
+    table.wake()
+    await table.settle()
+
+    def break_off(*_of_a_command: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(rules, "decide", break_off)
+    response = await client.post(address, {"command": json.dumps({"do": "ready", "on": True})})
+    assert response.status_code == 422
+    assert "Something went wrong here." in response.content.decode()
 
 
 async def test_a_flood_of_forms_is_told_so_and_the_others_are_not(stopped: None) -> None:
