@@ -35,8 +35,9 @@ KEPT = timedelta(days=30)
 # So many things within so long, and not the same words again so soon.
 MOST, WITHIN = 5, timedelta(seconds=10)
 SAME_AGAIN = timedelta(seconds=30)
+# "Fun. It was" and "Gracias. De nada" are sentences: after a space there is one before the stop, too.
 LINK = re.compile(
-    r"https?:|www\.|[\w-]+\s*\.\s*(?:com|net|org|io|gg|me|tv|ru|fr|de|it|es|pt|eu|info|biz|xyz|link|app)\b", re.I
+    r"https?:|www\.|[\w-]+(?:\s+\.\s*|\.)(?:com|net|org|io|gg|me|tv|ru|fr|de|it|es|pt|eu|info|biz|xyz|link|app)\b", re.I
 )
 
 

@@ -80,8 +80,18 @@ def test_links_are_held_back(words: str, game: Game, irma: User) -> None:
     assert refused(irma, game, words=words) == "chat_link"
 
 
-def test_a_sentence_with_a_full_stop_is_no_link(game: Game, irma: User) -> None:
-    chat.say(irma, at(game, irma), words="Well played.That was close.")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Well played.That was close.",
+        "Good game. It was fun. Me too",
+        "Gut. Es geht los",
+        "Gracias. De nada",
+        "Ja. Com sorte",
+    ],
+)
+def test_sentences_with_a_full_stop_are_no_link(words: str, game: Game, irma: User) -> None:
+    chat.say(irma, at(game, irma), words=words)
 
 
 def test_floods_and_echoes_are_held_back(game: Game, irma: User) -> None:
