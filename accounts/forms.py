@@ -1,11 +1,21 @@
 """What people fill in. Labels, hints and autofill words; the rules are in the modules that the views call."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from allauth.account import forms as allauth_forms
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as factor_forms
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
-from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -156,9 +166,54 @@ class ActivateAppForm(ActivateTOTPForm):
     code = code_field(_("Code from the app"), _("Six digits; a new one comes every half minute."))
 
 
+# What reading a passkey's answer fails with, if it is one that no browser gives.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+
+
+@contextmanager
+def refusing_the_unreadable() -> Iterator[None]:
+    """An answer that cannot be read is refused like a wrong one."""
+    try:
+        yield
+    except UNREADABLE:
+        raise get_adapter().validation_error("incorrect_code") from None
+
+
+class CredentialField(forms.JSONField):
+    """What a passkey answers. It is good for once, so its form never shows it again."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        with refusing_the_unreadable():
+            return super().to_python(value)
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return initial
+
+
+class PasskeyForm(AuthenticateWebAuthnForm):
+    """A passkey's answer to who one is."""
+
+    credential = CredentialField()
+
+    def clean_credential(self) -> Authenticator:
+        with refusing_the_unreadable():
+            return super().clean_credential()
+
+
+class SignInByPasskeyForm(PasskeyForm, LoginWebAuthnForm):
+    pass
+
+
+class PasskeyAgainForm(PasskeyForm, ReauthenticateWebAuthnForm):
+    pass
+
+
 class AddPasskeyForm(AddWebAuthnForm):
     """A passkey is made for signing in by it alone, so whoever holds it must have shown who they are."""
 
+    credential = CredentialField()
     name = forms.CharField(label=_("Name of this passkey"), required=False, max_length=40)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -167,7 +222,8 @@ class AddPasskeyForm(AddWebAuthnForm):
 
     def clean(self) -> dict[str, Any]:
         self.cleaned_data["passwordless"] = True
-        cleaned: dict[str, Any] = super().clean()
+        with refusing_the_unreadable():
+            cleaned: dict[str, Any] = super().clean()
         return cleaned
 
 

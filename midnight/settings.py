@@ -345,6 +345,9 @@ MFA_FORMS = {
     "authenticate": "accounts.forms.CodeForm",
     "reauthenticate": "accounts.forms.CodeAgainForm",
     "activate_totp": "accounts.forms.ActivateAppForm",
+    "authenticate_webauthn": "accounts.forms.PasskeyForm",
+    "login_webauthn": "accounts.forms.SignInByPasskeyForm",
+    "reauthenticate_webauthn": "accounts.forms.PasskeyAgainForm",
     "add_webauthn": "accounts.forms.AddPasskeyForm",
     "edit_webauthn": "accounts.forms.RenamePasskeyForm",
 }
