@@ -114,7 +114,7 @@ def appeal(request: HttpRequest, pk: int) -> HttpResponse:
     me = _whoever_reads(request)
     if me is None:
         return redirect_to_login(request.get_full_path())
-    act = get_object_or_404(Act, pk__in=Letter.objects.filter(person=me, act=pk).values("act"))
+    act = get_object_or_404(Act, pk=pk, pk__in=Letter.objects.filter(person=me).values("act"))
     form = AppealForm(request.POST or None)
     if form.is_valid():
         try:

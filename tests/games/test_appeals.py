@@ -166,3 +166,8 @@ def test_who_is_suspended_reads_and_appeals_after_proving_who_they_are(juve: Use
     assert client.post(f"/letters/{act.pk}/appeal/", {"words": "Please."}).status_code == 302
     assert Appeal.objects.get().act == act
     assert client.get("/account/").status_code == 302
+
+
+@pytest.mark.parametrize("number", [0, 10**19, 10**25])
+def test_a_letter_that_nobody_can_have_is_not_found(number: int) -> None:
+    assert client_of(somebody("Belle")).get(f"/letters/{number}/appeal/").status_code == 404
