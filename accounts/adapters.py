@@ -40,6 +40,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_client_ip(self, request: HttpRequest) -> str:
         return addresses.of_request(request)
 
+    def is_safe_url(self, url: str | None) -> bool:
+        """Whether one may be sent on to it: an address of this site. A bare word would be taken for a view's name."""
+        return "/" in (url or "") and bool(super().is_safe_url(url))
+
     # Coming in and going out ------------------------------------------------------------------------------------------
 
     def login(self, request: HttpRequest, user: User) -> None:

@@ -21,6 +21,16 @@ CLAIM = "/account/claim/"
 FORM = {"name": "Irma Vep", "password": PASSWORD, "mail": ""}
 
 
+@pytest.mark.parametrize(
+    "where", ["nowhere", "-1", "9999-12-31", "a\0b", "home", "//evil.example/", "https://evil.example/"]
+)
+def test_whoever_is_to_be_sent_on_to_no_address_of_ours_comes_in_and_starts_at_home(where: str) -> None:
+    assert Client().post("/account/guest/", {"next": where})["Location"] == "/"
+    assert Client().post("/account/guest/", {"next": "/play/?pace=live"})["Location"] == "/play/?pace=live"
+    named = Client().post("/account/sign-up/", {**FORM, "next": where})
+    assert named["Location"] == "/"
+
+
 @pytest.fixture
 def guest_client() -> Client:
     client = Client()
