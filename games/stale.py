@@ -3,14 +3,19 @@
 All of it may run twice, late, or in two workers at once: each room is locked and looked at again before it changes.
 """
 
+import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from games import rooms
-from games.models import Game, Room
+from games.models import Game, Room, RoomSeat
+
+logger = logging.getLogger(__name__)
 
 # How long an open room may be idle: one that everybody sees, one with a link, and one whose last game is over.
 PUBLIC_IDLE = timedelta(minutes=30)
@@ -22,48 +27,75 @@ OWNER_GONE = timedelta(minutes=2)
 GONE = timedelta(minutes=5)
 
 
+# What one sweep sees to at most; the rest has its turn a minute later.
+MOST_ROOMS = 500
+
+
 def sweep(now: datetime | None = None) -> int:
     """Close what is stale, free what nobody comes back to; the answer is how many rooms that closed."""
     now = now or timezone.now()
-    for room in _waited_for(now):
-        rooms.stand_up_absent(room, now - GONE)
-        _pass_on(room, now)
-    return sum(_close(room_id, now) for room_id in _candidates(now))
+    _each(_waited_for(now), partial(_give_to_those_who_are_there, now=now))
+    return sum(_each(due.order_by("touched"), partial(_close, why=why, now=now)) for why, due in _due(now).items())
 
 
-def _candidates(now: datetime) -> list[int]:
-    """Rooms that may be stale, the longest untouched first."""
-    idle = rooms.resting().filter(touched__lt=now - PUBLIC_IDLE).order_by("touched")
-    return list(idle.values_list("pk", flat=True))
+def _each(found: QuerySet[Room], see_to: Callable[[Room], bool]) -> int:
+    """See to each of these rooms; one in which that fails is no harm to the others. The answer is in how many it did
+    something."""
+    done = 0
+    for room in found[:MOST_ROOMS]:
+        try:
+            done += see_to(room)
+        except Exception:
+            logger.exception("Room %s could not be seen to", room.code)
+    return done
 
 
-def why_stale(room: Room, now: datetime) -> Room.Closed | None:
-    """Why an open room in which nobody plays is to be closed by now."""
-    games = Game.objects.filter(room=room).aggregate(last=Max("ended"))
-    seen = room.seats.exclude(user=None).aggregate(last=Max("seen"))["last"]
-    idle_since = max(filter(None, [room.touched, games["last"], seen]))
-    if games["last"] is not None:
-        return Room.Closed.OVER if idle_since < now - AFTER_GAME else None
-    patience = PUBLIC_IDLE if room.public else PRIVATE_IDLE
-    return Room.Closed.STALE if idle_since < now - patience else None
+def _due(now: datetime) -> dict[Room.Closed, QuerySet[Room]]:
+    """The open rooms that are to be closed by now, by why: nobody plays in them, and nobody came for too long."""
+
+    def idle(patience: timedelta) -> QuerySet[Room]:
+        since = now - patience
+        return rooms.resting().filter(
+            ~Exists(_people().filter(seen__gte=since)), ~Exists(_games().filter(ended__gte=since)), touched__lt=since
+        )
+
+    played = Exists(_games().filter(ended__isnull=False))
+    public, private = idle(PUBLIC_IDLE).filter(public=True), idle(PRIVATE_IDLE).filter(public=False)
+    return {
+        Room.Closed.OVER: idle(AFTER_GAME).filter(played),
+        Room.Closed.STALE: (public | private).filter(~played),
+    }
 
 
-def _close(room_id: int, now: datetime) -> bool:
+def _people() -> QuerySet[RoomSeat]:
+    return RoomSeat.objects.filter(room=OuterRef("pk"), user__isnull=False)
+
+
+def _games() -> QuerySet[Game]:
+    return Game.objects.filter(room=OuterRef("pk"))
+
+
+def _close(room: Room, *, why: Room.Closed, now: datetime) -> bool:
     with transaction.atomic():
-        room = rooms.resting().select_for_update(no_key=True, of=("self",)).filter(pk=room_id).first()
-        why = None if room is None else why_stale(room, now)
-        if room is None or why is None:
+        held = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
+        if not _due(now)[why].filter(pk=held.pk).exists():
             return False
-        rooms.close_room(room, why)
+        rooms.close_room(held, why)
         return True
 
 
-def _waited_for(now: datetime) -> list[Room]:
-    """Live rooms in which somebody is there and somebody else is not, and where no game has just ended."""
-    there = Q(seats__user__isnull=False, seats__seen__gt=now - OWNER_GONE)
-    just_ended = Game.objects.filter(room=OuterRef("pk"), ended__gt=now - GONE)
-    live = rooms.resting().filter(~Exists(just_ended), there, pace=Game.Pace.LIVE)
-    return list(live.distinct().order_by("pk"))
+def _waited_for(now: datetime) -> QuerySet[Room]:
+    """Live rooms in which somebody is there and somebody else or the owner is not, and no game has just ended."""
+    there = _people().filter(seen__gt=now - OWNER_GONE)
+    gone = Exists(_people().filter(seen__lt=now - GONE)) | ~Exists(there.filter(user=OuterRef("owner")))
+    live = rooms.resting().filter(Exists(there), gone, pace=Game.Pace.LIVE)
+    return live.exclude(Exists(_games().filter(ended__gt=now - GONE))).order_by("pk")
+
+
+def _give_to_those_who_are_there(room: Room, *, now: datetime) -> bool:
+    rooms.stand_up_absent(room, now - GONE)
+    _pass_on(room, now)
+    return True
 
 
 def _owner_is_there(room: Room, now: datetime) -> bool:

@@ -1,6 +1,8 @@
 """Rooms that nobody comes to any more: closed when they are stale, once, and never while somebody plays."""
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
 import pytest
@@ -61,6 +63,47 @@ def test_a_room_whose_page_somebody_has_open_is_not_stale() -> None:
     room = room_of("A", idle=timedelta(hours=1))
     room.seats.update(seen=NOW)
     assert stale.sweep(NOW) == 0
+
+
+@pytest.mark.django_db
+def test_rooms_whose_time_has_not_come_and_in_which_everybody_is_are_not_touched(
+    django_assert_num_queries: Callable[[int], AbstractContextManager[object]],
+) -> None:
+    for number in range(3):
+        room_of(f"private {number}", idle=timedelta(hours=5), public=False)
+        played(f"played {number}", ended=timedelta(minutes=20))
+        aged(room_of(f"live {number}", idle=timedelta(0)), timedelta(0))
+    # Who is waited for, what is over, what is stale.
+    with django_assert_num_queries(3):
+        assert stale.sweep(NOW) == 0
+
+
+@pytest.mark.django_db
+def test_a_room_that_cannot_be_closed_is_no_harm_to_the_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, *_ = [room_of(name, idle=timedelta(hours=hours)) for name, hours in (("A", 3), ("B", 2), ("C", 1))]
+    close = rooms.close_room
+
+    def refuse(room: Room, why: Room.Closed) -> None:
+        if room.pk == bad.pk:
+            raise ZeroDivisionError
+        close(room, why)
+
+    monkeypatch.setattr(rooms, "close_room", refuse)
+    assert stale.sweep(NOW) == 2
+    assert list(Room.objects.filter(closed=None)) == [bad]
+    assert bad.code in caplog.text
+
+
+@pytest.mark.django_db
+def test_a_sweep_sees_to_so_many_rooms_at_most_the_longest_untouched_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    late, later, latest = [room_of(name, idle=timedelta(hours=hours)) for name, hours in (("A", 1), ("B", 2), ("C", 3))]
+    monkeypatch.setattr(stale, "MOST_ROOMS", 2)
+    assert stale.sweep(NOW) == 2
+    assert set(Room.objects.filter(closed__isnull=False)) == {later, latest}
+    assert stale.sweep(NOW) == 1
+    assert not Room.objects.filter(closed=None).exists(), late
 
 
 @pytest.mark.django_db
