@@ -14,7 +14,7 @@ from django.utils.translation import get_language_from_request
 
 from accounts import duties
 from accounts.models import EndedSession, User
-from games import log, opening, rules, tables
+from games import allowance, log, opening, rules, tables
 from games.frames import CloseCode, compact
 from games.rules import commands
 from games.rules.documents import Misread, member, members, parse, whole
@@ -24,10 +24,6 @@ from games.table import Table
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 4_096
-MOST_COMMANDS = 20
-# Messages beyond that are refused; so many refusals, less those forgiven each second, and the page is sent away.
-MOST_FLOODS = 100
-FORGIVEN_FLOODS = 10
 MOST_UNREADABLE = 10
 MOST_UNREAD_BYTES = 256 * 1024
 QUIET_SECONDS = 10.0
@@ -73,11 +69,8 @@ class TableConsumer(AsyncConsumer):
         self._receive, self._send = receive, scope.get("straight", send)
         self._open = True
         self._clock = asyncio.get_running_loop().time
-        self._asked = self._clock()
         # What it takes to let a page in is not the page's silence.
         self._alive = math.inf
-        self._allowance = float(MOST_COMMANDS)
-        self._floods = 0.0
         self._unreadable = 0
         self._sent_bytes = self._read_bytes = 0
         self._mark, self._marked_bytes = "", 0
@@ -113,6 +106,7 @@ class TableConsumer(AsyncConsumer):
         if table is None:
             raise _SentAway(CloseCode.NO_GAME, "no_game")
         await self._recognise(here, table)
+        self._allowance = table.allowance(self.seat)
         try:
             if not await table.join(self, after):
                 raise _SentAway(CloseCode.FAULT, "fault")
@@ -157,7 +151,7 @@ class TableConsumer(AsyncConsumer):
         try:
             said = await self._read()
             word = member(said, "do", "a message")
-            if not self._may_ask():
+            if not self._allowance.take():
                 return await self._hold_back(said.get("id"), table.head)
             if word == "beat":
                 return await self._beat(table, said)
@@ -186,23 +180,11 @@ class TableConsumer(AsyncConsumer):
             return await self.refuse("", "no_seat", {}, table.head)
         return table.give_nonce(self, self.seat, bytes.fromhex(nonce))
 
-    def _may_ask(self) -> bool:
-        """Whether this connection has a message left: 20 a second, the unused ones of one second kept (R8.5)."""
-        now = self._clock()
-        self._allowance = min(MOST_COMMANDS, self._allowance + (now - self._asked) * MOST_COMMANDS)
-        self._floods = max(0.0, self._floods - (now - self._asked) * FORGIVEN_FLOODS)
-        self._asked = now
-        if self._allowance < 1:
-            return False
-        self._allowance -= 1
-        return True
-
     async def _hold_back(self, command_id: object, head: int) -> None:
-        self._floods += 1
-        if self._floods > MOST_FLOODS:
+        if self._allowance.is_abused:
             raise _SentAway(CloseCode.FLOOD, "flood_page")
         known = command_id if isinstance(command_id, str) and _ID.fullmatch(command_id) else ""
-        await self.refuse(known, "flood", {"most": MOST_COMMANDS}, head)
+        await self.refuse(known, "flood", {"most": allowance.MOST_COMMANDS}, head)
 
     async def _not_understood(self, command_id: str, problem: str, head: int) -> None:
         self._unreadable += 1

@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from games import log, opening, rules
+from games.allowance import Allowance
 from games.bot_hands import BotHands
 from games.course import Course, Deed
 from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
@@ -70,6 +71,7 @@ class Table(Course):
         self._timer: asyncio.TimerHandle | None = None
         self._asked: list[Asked] = []
         self._playing: Job = partial(self._play, self._asked)
+        self._allowances: dict[int, Allowance] = {}
         self._bots: BotHands | None = None
         self._turns = Turns(self._failed)
 
@@ -77,6 +79,10 @@ class Table(Course):
         """Whether nobody looks on, nothing is under way, and no other process would miss this one."""
         kept = self.kept_here and not self.over and (self.opened.pace == "live" or self.waits_for_bots)
         return not (self.pages or self._turns.busy or kept)
+
+    def allowance(self, seat: int | None) -> Allowance:
+        """What whoever sits there may still send; whoever watches begins with all of it."""
+        return Allowance() if seat is None else self._allowances.setdefault(seat, Allowance())
 
     # What others ask for: each waits its turn.
 

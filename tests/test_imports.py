@@ -36,7 +36,7 @@ LEVELS: list[list[str]] = [
     ["games.quick", "games.stale"],
     ["games.pace"],
     ["games.rooms"],
-    ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
+    ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns", "games.allowance"],
     ["games.sweep", "games.gauges", "games.troubles", "games.archive", "games.intervention"],
     ["games.careers"],
     ["games.steps"],

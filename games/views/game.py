@@ -1,8 +1,5 @@
 """The page of one game."""
 
-import time
-from collections import defaultdict, deque
-
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,15 +9,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import EndedSession
-from games import names, rules, showing, tables
+from games import allowance, names, rules, showing, tables
 from games.frames import CloseCode
 from games.sentences import say
 from games.table import Table
 
 # On every answer with a piece of the table: how new it is. A page drops what is older than what it shows.
 SEQ = "Midnight-Seq"
-# Forms are commands too, and as many of them may come from one person (R8.5).
-MOST_COMMANDS = 20
 
 
 @require_safe
@@ -83,10 +78,11 @@ async def _play(table: Table, request: HttpRequest) -> str:
     """Do what the form asks for; the answer is why not, in a sentence, or nothing."""
     language = get_language() or ""
     seat = table.opened.seat_of(request.user.pk)
-    if seat is None or request.user.pk is None:
+    if seat is None:
         return say("no_seat", {}, language)
-    if _is_flood(request.user.pk):
-        return say("flood", {"most": MOST_COMMANDS}, language)
+    # Forms are commands too (R8.5).
+    if not table.allowance(seat).take():
+        return say("flood", {"most": allowance.MOST_COMMANDS}, language)
     try:
         command = showing.read_command(request.POST.get("command", ""))
     except rules.Malformed as wrong:
@@ -94,21 +90,6 @@ async def _play(table: Table, request: HttpRequest) -> str:
     asking = Asking(seat, language)
     table.play(asking, seat, command, request.POST.get("id", "")[:40] or _command_id())
     return asking.refusal if await table.settle() else say("fault", {}, language)
-
-
-_posted: defaultdict[int, deque[float]] = defaultdict(lambda: deque(maxlen=MOST_COMMANDS))
-
-
-def _is_flood(person_id: int) -> bool:
-    """Whether this person has posted too many forms to this process within a second."""
-    now = time.monotonic()
-    for person in [person for person, moments in _posted.items() if moments[-1] < now - 1]:
-        del _posted[person]
-    moments = _posted[person_id]
-    if len(moments) == MOST_COMMANDS and moments[0] > now - 1:
-        return True
-    moments.append(now)
-    return False
 
 
 class Asking:

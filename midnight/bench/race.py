@@ -224,8 +224,8 @@ def _line(stream: IO[bytes]) -> dict[str, Any]:
 SITE = """
 import sys, django
 django.setup()
-from games import consumers
-consumers.MOST_COMMANDS = 10**9
+from games import allowance
+allowance.MOST_COMMANDS = 10**9
 from django.core.management import call_command
 call_command("web", fd=int(sys.argv[1]))
 """

@@ -23,8 +23,10 @@ from games.rules import events, terms
 from games.rules.judge import judge
 from games.rules.record import make_record, write_record
 from games.tables import Tables
+from midnight.asgi import application
 from tests.browser.site import Site, running_site
 from tests.settings import FOLDER, ON_POSTGRES, POSTGRES_FOLDER, VALKEY
+from tests.sockets import Socket
 from tests.table.inside import InnerPage
 from tests.table.page import Page, Picture
 
@@ -222,6 +224,24 @@ def session_of(person: User) -> str:
     client = Client()
     client.force_login(person, settings.AUTHENTICATION_BACKENDS[0])
     return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+async def line_of(match: Match, seat: int | None, path: str) -> Socket:
+    """A connection to the application in the test's own process, of whoever sits there."""
+    headers = [(b"origin", settings.SITE_URL.encode())]
+    if seat is not None:
+        headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={match.cookies[seat]}".encode()))
+    line = Socket(application, path, headers=headers)
+    assert (await line.connect())[0]
+    return line
+
+
+async def at_table(match: Match, seat: int | None) -> Socket:
+    """One that has joined; whoever asks for it stops the tables (`tables.stop_here`)."""
+    line = await line_of(match, seat, f"/ws/1/games/{match.game.code}")
+    await line.send_json_to({"do": "join", "page": f"p{seat}"})
+    assert json.loads((await line.receive_output())["text"])["type"] == "welcome"
+    return line
 
 
 NewTables = Callable[[], Awaitable[Tables]]

@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
-from games import consumers
+from games import allowance, consumers
 from games.frames import CloseCode
 from tests.browser.site import Site
 from tests.table.conftest import Match, NewMatch, garage
@@ -69,12 +69,17 @@ UNREADABLE: dict[str, str | bytes] = {
 
 
 async def refusal(page: Page, frame: str | bytes) -> Message:
-    """What the page hears next, once it has said this."""
+    """The refusal that the page hears next, once it has said this."""
     before = len(page.frames)
+    refusals: list[Message] = []
+
+    def is_refused(page: Page) -> bool:
+        refusals[:] = [said for said in map(json.loads, page.frames[before:]) if said["type"] == "refused"]
+        return bool(refusals)
+
     await page.send_raw(frame)
-    await page.until(lambda page: len(page.frames) > before)
-    answer: Message = json.loads(page.frames[before])
-    return answer
+    await page.until(is_refused)
+    return refusals[0]
 
 
 async def test_what_cannot_be_read_is_refused_with_a_sentence_and_changes_nothing(
@@ -86,8 +91,9 @@ async def test_what_cannot_be_read_is_refused_with_a_sentence_and_changes_nothin
         assert (answer["type"], answer["code"], answer["head"]) == ("refused", "unreadable", other.head), what
         assert 10 < len(answer["text"]) < 250, what
         if number % (consumers.MOST_UNREADABLE - 1) == 0:
-            # A fresh page, before the patience with this one ends.
+            # A fresh page, before the patience with this one ends; and no flood.
             await page.open()
+            await asyncio.sleep(consumers.MOST_UNREADABLE / allowance.MOST_COMMANDS)
     assert (await page.do("lift", tile=garage(page)[0]))["type"] == "events"
 
 
@@ -176,7 +182,7 @@ async def test_a_flood_is_refused_then_closed(web: Site, new_match: NewMatch) ->
     await flood(page)
     assert page.close_code == CloseCode.FLOOD
     refused = [json.loads(frame).get("code") for frame in page.frames if '"refused"' in frame]
-    assert refused.count("flood") >= consumers.MOST_FLOODS
+    assert refused.count("flood") >= allowance.MOST_FLOODS
     assert page.notices == ["flood_page"]
     # Whoever was too fast comes back, and nobody else noticed.
     await page.open()

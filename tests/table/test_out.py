@@ -9,35 +9,18 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 from channels.db import database_sync_to_async
-from django.conf import settings
 from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import User
 from games import doorbell, listening, tables
 from games.frames import CloseCode
-from midnight.asgi import application
 from tests.sockets import PATIENCE, Socket
-from tests.table.conftest import Listening, Match, NewMatch
+from tests.table.conftest import Listening, Match, NewMatch, at_table, line_of
 
 pytestmark = [pytest.mark.both_databases]
 
 NEVER = 3_600.0
-
-
-async def line_of(match: Match, seat: int, path: str) -> Socket:
-    cookie = f"{settings.SESSION_COOKIE_NAME}={match.cookies[seat]}"
-    headers = [(b"origin", settings.SITE_URL.encode()), (b"cookie", cookie.encode())]
-    line = Socket(application, path, headers=headers)
-    assert (await line.connect())[0]
-    return line
-
-
-async def at_table(match: Match, seat: int) -> Socket:
-    line = await line_of(match, seat, f"/ws/1/games/{match.game.code}")
-    await line.send_json_to({"do": "join", "page": f"p{seat}"})
-    assert json.loads((await line.receive_output())["text"])["type"] == "welcome"
-    return line
 
 
 async def suspend(match: Match, seat: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from games import consumers, opening, rules, sentences
+from games import allowance, consumers, opening, rules, sentences
 from games.frames import CloseCode
 from games.rules import commands, errors
 from midnight.management.commands import web as web_command
@@ -77,7 +77,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"more than {consumers.MOST_UNREAD_BYTES // 1024} KiB unread" in stay
     assert f"more than {consumers.MOST_BYTES:,} bytes" in PARTS["Refusals"]
     assert f"{web_command.LONGEST_MESSAGE // 1024} KiB at once break the line" in PARTS["Refusals"]
-    assert f"more than {consumers.MOST_COMMANDS} messages a second" in PARTS["Refusals"]
+    assert f"more than {allowance.MOST_COMMANDS} messages a second" in PARTS["Refusals"]
     assert f"after {consumers.MOST_UNREADABLE} of these" in PARTS["Refusals"]
 
 
