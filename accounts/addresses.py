@@ -43,3 +43,10 @@ def of_request(request: HttpRequest) -> str:
     return client(
         request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
     )
+
+
+def household(address: str) -> str:
+    """What limits count instead of an address: of IPv6 the whole network, since whoever has one has all of it."""
+    if ":" not in address:
+        return address
+    return str(ipaddress.ip_network(f"{address}/64", strict=False).network_address)

@@ -54,7 +54,7 @@ def door(view: View) -> View:
     @csrf_exempt  # Who may only read can be made to do no harm.
     @functools.wraps(view)
     def opened(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        left = take(addresses.of_request(request))
+        left = take(addresses.household(addresses.of_request(request)))
         try:
             if left is None:
                 raise Refusal(429, "too_fast", f"At most {settings.API_LIMIT} requests a minute.")

@@ -34,3 +34,16 @@ def test_a_requests_address_is_read_through_as_many_proxies_as_we_trust(settings
     settings.TRUSTED_PROXIES = 1
     request = RequestFactory().get("/", headers={"x-forwarded-for": "6.6.6.6, 1.2.3.4"})
     assert addresses.of_request(request) == "1.2.3.4"
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("1.2.3.4", "1.2.3.4"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::"),
+    ],
+)
+def test_limits_count_the_network_that_one_household_has(address: str, counted: str) -> None:
+    assert addresses.household(address) == counted
