@@ -91,7 +91,7 @@ class Site:
 def running_site(folder: Path, database: str, redis: str) -> Iterator[Site]:
     """One while its tests run and no longer: it would take over the games of tests that know nothing of it."""
     site = Site(folder, database, redis)
-    if not any(STATIC_ROOT.iterdir()):
+    if not (STATIC_ROOT / "staticfiles.json").exists():
         site.manage("collectstatic", "--noinput", "--verbosity=0")
     try:
         site.start()

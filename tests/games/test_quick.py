@@ -22,6 +22,12 @@ from tests.games.written import Written
 NOW = timezone.now()
 
 
+@pytest.fixture(autouse=True)
+def it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause of ten minutes is over before a whole run of the tests is."""
+    monkeypatch.setitem(globals(), "NOW", timezone.now())
+
+
 def people(number: int) -> list[User]:
     return [User.objects.create_user(f"Player {chr(65 + one)}") for one in range(number)]
 
