@@ -67,7 +67,8 @@ async def cut_and_mend(page: Page) -> None:
 
 
 async def test_four_browsers_play_a_whole_game_to_the_score_sheet(open_page: OpenPage, watch: Watch) -> None:
-    watch.expect("ERR_INTERNET_DISCONNECTED")
+    # What a page fetches while its line is cut, now and then, does not come.
+    watch.expect(r"ERR_INTERNET_DISCONNECTED|htmx:(sendError|afterRequest)")
     game, people = await sync_to_async(table_of_four)()
     pages = []
     for person in people:
