@@ -41,9 +41,6 @@ async def test_an_exchange_that_did_not_come_is_asked_for_again_though_nobody_mo
     irma, max_ = await somebody(), await somebody("Max")
     game = await staged.staged([irma, max_], staged.trading, bots=0)
     hers, his = await open_page(person=irma), await open_page(person=max_)
-    for page in (hers, his):
-        await page.goto(f"/games/{game.code}/")
-        await expect(page.locator("body")).to_have_attribute("data-line", "open")
     asked = 0
 
     async def fail_twice(route: Route) -> None:
@@ -56,7 +53,11 @@ async def test_an_exchange_that_did_not_come_is_asked_for_again_though_nobody_mo
         else:
             await route.continue_()
 
+    # Before it opens the table: the process that takes the game over tells of that, and a page may ask at once.
     await his.route("**/exchange/", fail_twice)
+    for page in (hers, his):
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
     await hers.locator("button.place").first.click()
     await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
     assert asked >= 3
