@@ -22,6 +22,11 @@ settings.register_profile("long", max_examples=400, stateful_step_count=400, dea
 settings.load_profile("short")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """A test waits for other processes for a third of its time, so there are three tests for two processors."""
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="repeat races, crashes and faults as often as we promise")
 
