@@ -35,6 +35,7 @@ urlpatterns = [
     path("rooms/", rooms.open_room, name="open_room"),
     path("rooms/new/", rooms.new_room, name="new_room"),
     path("rooms/<slug:code>/", rooms.room, name="room"),
+    path("rooms/<slug:code>/seats/", rooms.seats, name="seats"),
     path("rooms/<slug:code>/meet/", pace.meet, name="meet"),
     path("rooms/<slug:code>/settings/", rooms.settings, name="room_settings"),
     path("rooms/<slug:code>/<slug:what>/", rooms.act, name="room_act"),

@@ -75,6 +75,8 @@ class RoomSeat(models.Model):
     # The room's pace again: one live seat a person, whatever two requests do at once.
     live = models.BooleanField()
     agrees = models.BooleanField(default=False)
+    # From the start of a game until this person has put its score sheet away.
+    at_table = models.BooleanField(default=False)
     since = models.DateTimeField(default=timezone.now)
     seen = models.DateTimeField(default=timezone.now)
 

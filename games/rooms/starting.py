@@ -36,7 +36,7 @@ def agree(room: Room, person: User, on: bool = True) -> None:
     """Say that one wants to play, or take it back; the game starts when all seats are taken and all have said so."""
     with held(room, person) as room:
         refuse_playing(room)
-        if not room.seats.filter(user=person).update(agrees=on, seen=timezone.now()):
+        if not room.seats.filter(user=person).update(agrees=on, at_table=False, seen=timezone.now()):
             raise RoomRefusal("no_seat")
         _forget_leavers(room, person)
         if on and room.ranked:
@@ -81,7 +81,7 @@ def start(room: Room, seats: Sequence[RoomSeat], reader: int | None) -> Game:
     if room.ranked and (refused := refusal_of_ranked(people, reader)):
         raise RoomRefusal(refused)
     Waiting.objects.filter(user__in=people).delete()
-    room.seats.exclude(user=None).update(agrees=False)
+    room.seats.exclude(user=None).update(agrees=False, at_table=True)
     game = open_game(
         [
             NewSeat(choice(seat.character, "the character", terms.CHARACTERS), seat.user_id, seat.strength)

@@ -30,6 +30,19 @@ def result_of(game: Game) -> list[Seat]:
     return list(game.seats.select_related("user").order_by(F("place").asc(nulls_last=True), "number"))
 
 
+def game_before(room: Room, person_id: int) -> Game | None:
+    """What whoever sits in a room has before them: its running game, then how that ended, until they are `back`."""
+    seat = RoomSeat.objects.filter(room=room, user=person_id).first()
+    if seat is None:
+        return None
+    return running_game(room) or (last_game(room) if seat.at_table else None)
+
+
+def back(room: Room, person_id: int) -> None:
+    """This person has put the score sheet away."""
+    RoomSeat.objects.filter(room=room, user=person_id).update(at_table=False)
+
+
 def note(room: Room, person_id: int) -> None:
     """This person has the room's page open."""
     now = timezone.now()
@@ -49,7 +62,7 @@ def plays_on(game: Game, person_id: int) -> bool:
 def live_game_of(person_id: int) -> Game | None:
     """The running live game that this person sits in and has not left for good, in a room or without one."""
     seats = Seat.objects.filter(user=person_id, ended=None, game__ended=None, game__pace=Game.Pace.LIVE)
-    return next((seat.game for seat in seats.select_related("game") if not seat.has_left), None)
+    return next((seat.game for seat in seats.select_related("game__room") if not seat.has_left), None)
 
 
 def admission_of(room: Room, person_id: int | None) -> bool | None:

@@ -57,7 +57,7 @@ def meet(request: HttpRequest, code: str) -> HttpResponse:
             pace.accept(game, request.user)
     except RoomRefusal as refused:
         return render(request, "games/refused.html", {"refusal": str(refused), "room": room}, status=422)
-    return redirect("games:room", code)
+    return redirect("games:seats", code)
 
 
 def _moment(request: HttpRequest) -> datetime:

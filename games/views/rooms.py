@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
@@ -25,7 +26,8 @@ from games.models import Game, Room
 from games.ranked import pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
-from games.views.elsewhere import to_own_game
+from games.views.elsewhere import address_of_seat, to_own_game
+from games.views.game import game as game_page
 
 # On every answer with a room: a page drops what is older than what it shows.
 VERSION = "Midnight-Version"
@@ -71,6 +73,7 @@ ACTS: dict[str, Callable[[HttpRequest, Room, User], object]] = {
     "show-out": _show_out,
     "invite": _invite,
     "close": lambda request, room, me: rooms.close(room, me),
+    "back": lambda request, room, me: rooms.back(room, me.pk),
 }
 
 
@@ -116,8 +119,27 @@ def new_room(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @never_cache
-def room(request: HttpRequest, code: str) -> HttpResponse:
-    """The room's page; asked for as a fragment, whoever sits there goes along to a game that has begun meanwhile."""
+async def room(request: HttpRequest, code: str) -> HttpResponse:
+    """A room at its one address: its seats; to those who sit there also its game while one is played, and then the
+    score sheet."""
+    before = await sync_to_async(_game_before)(request, code)
+    return await (sync_to_async(seats)(request, code) if before is None else game_page(request, before))
+
+
+def _game_before(request: HttpRequest, code: str) -> str | None:
+    if request.user.pk is None:
+        return None
+    found = get_object_or_404(Room, code=code)
+    rooms.note(found, request.user.pk)
+    game = rooms.game_before(found, request.user.pk)
+    return None if game is None else game.code
+
+
+@require_safe
+@never_cache
+def seats(request: HttpRequest, code: str) -> HttpResponse:
+    """The room's seats whatever is played; asked for as a fragment, whoever sits there goes along to a game that has
+    begun meanwhile."""
     found = get_object_or_404(Room.objects.select_related("owner"), code=code)
     if request.user.pk is not None:
         rooms.note(found, request.user.pk)
@@ -136,19 +158,17 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     me = _somebody(request)
     if isinstance(me, HttpResponse):
         return me
-    refusal, elsewhere = "", None
+    refusal, own_game = "", None
     try:
         ACTS[what](request, found, me)
     except RoomRefusal as refused:
-        refusal, elsewhere = str(refused), rooms.live_game_of(me.pk) if refused.code == "elsewhere" else None
+        refusal, own_game = str(refused), rooms.live_game_of(me.pk) if refused.code == "elsewhere" else None
     found.refresh_from_db()
-    context = _context(request, found) | {"refusal": refusal, "elsewhere": elsewhere}
+    context = _context(request, found) | {"refusal": refusal, "elsewhere": own_game and address_of_seat(own_game)}
     if request.htmx:  # type: ignore[attr-defined]
         return _gone_along(request, context) or _made_anew(request, context) or _fragment(request, context)
     if refusal:
         return render(request, "games/room.html", context, status=422)
-    if context["mine"] and context["running"]:
-        return redirect("games:game", context["running"].code)
     return redirect("games:room", code)
 
 
@@ -247,7 +267,7 @@ def _gone_along(request: HttpRequest, context: dict[str, Any]) -> HttpResponse |
     known = request.headers.get(GAME, "")
     if running is None or context["mine"] is None or known == running.code:
         return None
-    return HttpResponseClientRedirect(reverse("games:game", args=[running.code]))
+    return HttpResponseClientRedirect(reverse("games:room", args=[context["room"].code]))
 
 
 def _made_anew(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
@@ -257,7 +277,9 @@ def _made_anew(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | 
         return None
     if context.get("refusal"):
         messages.error(request, context["refusal"])
-    return HttpResponseClientRedirect(reverse("games:room", args=[context["room"].code]))
+    here = reverse("games:seats", args=[context["room"].code])
+    is_here = request.htmx.current_url_abs_path == here  # type: ignore[attr-defined]
+    return HttpResponseClientRedirect(here if is_here else reverse("games:room", args=[context["room"].code]))
 
 
 def _fragment(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

@@ -25,6 +25,12 @@ async def named(*names: str) -> Sequence[User]:
     return [await sync_to_async(User.objects.create_user)(name) for name in names]
 
 
+async def at_a_table(page: Page) -> None:
+    """In its room, whose address it keeps."""
+    await expect(page).to_have_title(re.compile(r"^Everybody ready\? · "))
+    assert ROOM.search(page.url)
+
+
 async def press(page: Page, name: str) -> None:
     await page.get_by_role("button", name=name, exact=True).first.click()
 
@@ -39,8 +45,7 @@ async def test_two_strangers_find_each_other_by_quick_match(open_page: OpenPage)
             await expect(page.get_by_role("timer")).to_have_text(re.compile(r"^(?!0:0[0-2])\d+:\d\d$"))
             await expect(page.get_by_role("main")).to_contain_text("1400–1600")
     for page in (ours, theirs):
-        await page.wait_for_url(GAME)
-        await expect(page).to_have_title(re.compile(r"^Everybody ready\? · "))
+        await at_a_table(page)
     assert ours.url == theirs.url
     game = await Game.objects.aget()
     assert game.ranked
@@ -70,7 +75,7 @@ async def test_whoever_waits_in_the_background_is_still_matched_and_led_to_the_g
         if await sync_to_async(quick.match)(2, timezone.now()):
             break
         await asyncio.sleep(0.1)
-    await page.wait_for_url(GAME)
+    await at_a_table(page)
 
 
 async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: OpenPage) -> None:
@@ -88,7 +93,7 @@ async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: Ope
     await ours.get_by_label("Invite by name").fill("Charl")
     await press(theirs, "I want to play")
     for page in (ours, theirs):
-        await page.wait_for_url(GAME)
+        await at_a_table(page)
     assert ours.url == theirs.url
     await ours.locator(".gamebar").get_by_label("Menu").click()
     await ours.get_by_role("link", name="To the room").click()
@@ -108,7 +113,7 @@ async def test_two_visitors_who_sit_down_anywhere_meet_at_one_table(open_page: O
     await expect(theirs.locator(".place.agrees")).to_have_count(1)
     await press(theirs, "I want to play")
     for page in pages:
-        await page.wait_for_url(GAME)
+        await at_a_table(page)
     assert ours.url == theirs.url
     assert await User.objects.filter(is_guest=True).acount() == 2
 
@@ -117,13 +122,18 @@ async def test_the_same_people_play_again_with_one_click_each(open_page: OpenPag
     alice, bob = await named("Alice", "Bob")
     ours, theirs = await open_page(person=alice), await open_page(person=bob)
     game = await sync_to_async(played_to_its_end)(alice, bob)
+    room = await Room.objects.aget()
     for page in (ours, theirs):
-        await page.goto(f"/games/{game.code}/")
-    await press(ours, "Play again")
-    await ours.wait_for_url(ROOM)
+        await page.goto(f"/rooms/{room.code}/")
+        await expect(page.get_by_role("table", name="Score sheet")).to_be_visible()
+    await press(ours, "To the room")
+    await expect(ours.get_by_role("link", name="Score sheet")).to_be_visible()
+    await ours.reload()
+    await press(ours, "I want to play")
+    await expect(ours.locator(".place.agrees")).to_contain_text("Alice")
     await press(theirs, "Play again")
     for page in (ours, theirs):
-        await page.wait_for_url(lambda url: bool(GAME.search(url)) and game.code not in url)
+        await at_a_table(page)
     assert ours.url == theirs.url
     again = await Game.objects.exclude(pk=game.pk).aget()
     assert again.room_id == game.room_id
@@ -154,7 +164,7 @@ async def test_markets_limits_and_bots_are_chosen_when_a_room_opens(open_page: O
     await expect(page.locator(".facts")).to_contain_text("Market 2B, Market 4A")
     await expect(page.locator(".place").nth(1)).to_contain_text("Bot: Burglar")
     await press(page, "I want to play")
-    await page.wait_for_url(GAME)
+    await at_a_table(page)
     assert (await Game.objects.aget()).limits["turn_ms"] == 20_000
 
 
@@ -219,7 +229,7 @@ async def test_the_focus_stays_while_pages_are_fetched_anew_and_what_is_the_same
     await expect(page.locator(".place.agrees")).to_have_count(1)
     await expect(page.get_by_role("button", name="Stand up")).to_be_focused()
     await page.evaluate("window.seats = document.querySelector('.places')")
-    async with page.expect_response(f"**/rooms/{room.code}/"):
+    async with page.expect_response(f"**/rooms/{room.code}/seats/"):
         await page.evaluate("htmx.trigger('#room', 'rung')")
     await page.keyboard.press("Shift+Tab")
     await expect(page.get_by_role("button", name="I want to play")).to_be_focused()
@@ -241,7 +251,7 @@ async def test_what_the_server_refuses_to_a_press_is_said_in_its_own_words_and_i
     await press(page, "Sit down")
     said = page.get_by_text("The address is wrong, or what was here is gone. It happens to everybody.")
     await expect(said).to_be_visible()
-    async with page.expect_response(f"**/rooms/{room.code}/"):
+    async with page.expect_response(f"**/rooms/{room.code}/seats/"):
         await page.evaluate("htmx.trigger('#room', 'rung')")
     await expect(said).to_be_visible()
     await page.route("**/sit/", lambda route: route.fulfill(status=500))
@@ -262,7 +272,7 @@ async def test_a_press_while_the_page_looks_for_news_is_not_lost(open_page: Open
             await answer.wait()
         await route.continue_()
 
-    await page.route(f"**/rooms/{room.code}/", late)
+    await page.route(f"**/rooms/{room.code}/seats/", late)
     await page.goto(f"/rooms/{room.code}/")
     await looks.wait()
     await press(page, "Show out")
@@ -293,7 +303,7 @@ async def test_a_room_between_games_and_one_that_plays_over_days_fit_and_put_up_
     between, days = await sync_to_async(played_rooms)(alice, bob)
     page = await open_page(person=alice)
     for name, room in (("room-between", between), ("room-days", days)):
-        await page.goto(f"/rooms/{room.code}/")
+        await page.goto(f"/rooms/{room.code}/seats/")
         await look_at(page, name)
     await expect(page.locator("time[data-local]")).not_to_contain_text("UTC")
     await page.get_by_role("link", name="Your turn").click()

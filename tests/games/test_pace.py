@@ -195,8 +195,8 @@ def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
     for _ in range(2):
         pace.accept(game, bob)
     assert pace.undecided(meeting) == []
-    assert client.get(f"/rooms/{room.code}/").content.decode().count("the game waits") == 2
-    assert "all accept" in client.get(f"/rooms/{room.code}/").content.decode()
+    assert client.get(f"/rooms/{room.code}/seats/").content.decode().count("the game waits") == 2
+    assert "all accept" in client.get(f"/rooms/{room.code}/seats/").content.decode()
     pace.propose(game, bob, timezone.now() + timedelta(hours=3))
     assert pace.undecided(Meeting.objects.get()) == ["Alice"]
     assert pace.meeting_of(game, timezone.now() + timedelta(hours=5)) is None
@@ -214,7 +214,7 @@ def test_a_time_waits_for_nobody_who_has_left(client: Client) -> None:
     with pytest.raises(RoomRefusal):
         pace.accept(game, alice)
     client.force_login(alice)
-    page = client.get(f"/rooms/{room.code}/").content.decode()
+    page = client.get(f"/rooms/{room.code}/seats/").content.decode()
     assert "all accept" in page
     assert "Propose" not in page
 

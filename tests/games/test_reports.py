@@ -315,7 +315,7 @@ def test_whoever_sits_in_a_room_is_reported_with_the_game_that_is_played_there(i
     for one in (irma, max_):
         rooms.agree(room, one)
     game = Game.objects.get(room=room)
-    assert flag(max_, game) in page.get(f"/rooms/{room.code}/").content.decode()
+    assert flag(max_, game) in page.get(f"/rooms/{room.code}/seats/").content.decode()
 
 
 def test_the_moment_is_the_one_at_which_somebody_began_to_report(irma: User, max_: User) -> None:

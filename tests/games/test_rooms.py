@@ -62,8 +62,14 @@ def test_a_room_has_one_address_from_its_opening_over_its_games_to_the_next_one(
     theirs.post(f"{address}agree/")
     game = Game.objects.get()
     assert {seat.user for seat in game.seats.all()} == {alice, bob}
-    assert f"/games/{game.code}/" in ours.get(address).content.decode()
+    room = game.room
+    assert room is not None
+    assert f"/games/{game.code}/" in Client().get(address).content.decode()
+    assert f'href="{address}"' in ours.get(f"{address}seats/").content.decode()
     end(game)
+    assert [rooms.game_before(room, person.pk) for person in (alice, bob)] == [game, game]
+    ours.post(f"{address}back/")
+    assert [rooms.game_before(room, person.pk) for person in (alice, bob)] == [None, game]
     game.seats.filter(user=alice).update(place=1, points=21, conduct="finished")
     game.seats.filter(user=bob).update(place=2, points=17, conduct="left")
     page = ours.get(address).content.decode()
@@ -72,7 +78,7 @@ def test_a_room_has_one_address_from_its_opening_over_its_games_to_the_next_one(
     game.seats.update(conduct="finished")
     ours.post(f"{address}agree/")
     theirs.post(f"{address}agree/")
-    assert Game.objects.exclude(pk=game.pk).get().room == game.room
+    assert Game.objects.exclude(pk=game.pk).get().room == room
 
 
 def test_whoever_sits_there_goes_along_to_the_game_that_begins_and_a_watcher_does_not(alice: User, bob: User) -> None:
@@ -80,15 +86,15 @@ def test_whoever_sits_there_goes_along_to_the_game_that_begins_and_a_watcher_doe
     rooms.sit(room, bob)
     game = play(room, alice, bob)
     page = {"HTTP_HX_REQUEST": "true"}
-    assert client_of(alice).get(f"/rooms/{room.code}/", **page).headers["HX-Redirect"] == f"/games/{game.code}/"
-    assert "HX-Redirect" not in Client().get(f"/rooms/{room.code}/", **page).headers
-    came_back = client_of(alice).get(f"/rooms/{room.code}/", **page, HTTP_MIDNIGHT_GAME=game.code)
+    assert client_of(alice).get(f"/rooms/{room.code}/seats/", **page).headers["HX-Redirect"] == f"/rooms/{room.code}/"
+    assert "HX-Redirect" not in Client().get(f"/rooms/{room.code}/seats/", **page).headers
+    came_back = client_of(alice).get(f"/rooms/{room.code}/seats/", **page, HTTP_MIDNIGHT_GAME=game.code)
     assert "HX-Redirect" not in came_back.headers
 
 
 def made_for(client: Client, room: Room) -> str:
     """What a page of this room says of itself."""
-    return str(client.get(f"/rooms/{room.code}/").context["made_for"])
+    return str(client.get(f"/rooms/{room.code}/seats/").context["made_for"])
 
 
 def test_a_page_is_made_anew_for_whoever_is_somebody_else_there_by_now_and_for_nobody_else(
@@ -101,7 +107,9 @@ def test_a_page_is_made_anew_for_whoever_is_somebody_else_there_by_now_and_for_n
     def asked(client: Client, page: str, act: str = "") -> bool:
         """Whether an answer to a page that was made for this brings a page of its own."""
         headers = {"hx-request": "true", "midnight-made-for": page}
-        answer = client.post(f"{address}{act}/", headers=headers) if act else client.get(address, headers=headers)
+        answer = (
+            client.post(f"{address}{act}/", headers=headers) if act else client.get(f"{address}seats/", headers=headers)
+        )
         return answer.headers.get("HX-Redirect") == address
 
     nobody, watcher, owner = made_for(visitor, room), made_for(theirs, room), made_for(ours, room)
@@ -117,7 +125,7 @@ def test_a_page_is_made_anew_for_whoever_is_somebody_else_there_by_now_and_for_n
     assert asked(theirs, seated)
     page = theirs.get(address).content.decode()
     assert "Change the game" in page
-    assert "The room of Bob" in theirs.get(address, headers={"hx-request": "true"}).content.decode()
+    assert "The room of Bob" in theirs.get(f"{address}seats/", headers={"hx-request": "true"}).content.decode()
     rooms.sit(room, charlie)
     rooms.agree(room, charlie)
     rooms.start_now(room, bob)
@@ -446,7 +454,9 @@ def test_staff_closes_rooms_takes_people_out_and_gives_rooms_to_others(alice: Us
         rooms.sit(room, bob)
 
 
-@pytest.mark.parametrize("what", ["sit", "stand", "agree", "start", "bot", "bot-away", "show-out", "invite", "close"])
+@pytest.mark.parametrize(
+    "what", ["sit", "stand", "agree", "start", "bot", "bot-away", "show-out", "invite", "close", "back"]
+)
 def test_acts_are_posted_and_a_room_that_is_not_there_is_not_found(what: str, alice: User) -> None:
     room = rooms.open_room(alice)
     assert Client().get(f"/rooms/{room.code}/{what}/").status_code == 405
@@ -459,10 +469,9 @@ def test_the_last_one_to_agree_from_the_score_sheet_is_led_to_the_next_game_at_o
     rooms.sit(room, bob)
     end(play(room, alice, bob))
     assert client_of(alice).post(f"/rooms/{room.code}/agree/").headers["Location"] == f"/rooms/{room.code}/"
-    led = client_of(bob).post(f"/rooms/{room.code}/agree/").headers["Location"]
-    game = rooms.running_game(room)
-    assert game is not None
-    assert led == f"/games/{game.code}/"
+    assert rooms.game_before(room, alice.pk) is None
+    assert client_of(bob).post(f"/rooms/{room.code}/agree/").headers["Location"] == f"/rooms/{room.code}/"
+    assert rooms.game_before(room, bob.pk) == rooms.running_game(room) is not None
 
 
 def test_a_ranked_room_shows_ratings_and_any_live_room_who_is_away(alice: User, bob: User) -> None:
