@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from accounts.models import Trace, User
 from tests.browser import passkeys
@@ -152,6 +152,28 @@ async def test_what_was_typed_can_be_looked_at_and_is_sent_hidden(page: Page) ->
     await page.get_by_role("main").get_by_role("button", name="Sign up").click()
     await expect(page.get_by_role("alert")).to_contain_text("Name")
     await expect(page.get_by_label("Password", exact=True)).to_have_attribute("type", "password")
+
+
+async def test_a_button_that_is_pressed_again_while_its_form_is_on_its_way_sends_it_once(page: Page) -> None:
+    sent: list[Route] = []
+    under_way, pressed_again = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        sent.append(route)
+        under_way.set()
+        await pressed_again.wait()
+        await route.continue_()
+
+    await page.route("**/account/guest/", hold)
+    await page.goto("/account/sign-up/")
+    button = page.get_by_role("button", name="Play as a guest")
+    await button.click(no_wait_after=True)
+    await under_way.wait()
+    await button.click(no_wait_after=True)
+    pressed_again.set()
+    await expect(page.get_by_role("banner")).to_contain_text("Guest ")
+    assert len(sent) == 1
+    assert await User.objects.acount() == 1
 
 
 async def test_signing_out_everywhere_else_leaves_this_page_alone(open_page: OpenPage) -> None:

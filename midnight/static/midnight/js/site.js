@@ -25,6 +25,16 @@ document.addEventListener("change", ({ target }) => {
   if (target.matches("[data-submits]")) target.form.requestSubmit();
 });
 
+// A second press while a form is on its way sends it no second time: that would cut the first off, and its answer with it.
+const SENT_MS = 3000;
+const sent = new WeakMap();
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (event.defaultPrevented || !button || event.target.method !== "post") return;
+  if (event.timeStamp - (sent.get(button) ?? -Infinity) < SENT_MS) event.preventDefault();
+  else sent.set(button, event.timeStamp);
+});
+
 // Menus close with Escape, with a press elsewhere, and when the keyboard leaves them for anything but a report.
 const openMenus = () => document.querySelectorAll("details.menu[open]");
 document.addEventListener("keydown", ({ key }) => {
