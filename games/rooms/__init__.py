@@ -8,7 +8,7 @@ them. So nobody waits in a circle, and what two people do at once happens one af
 """
 
 from .holding import blocked_pairs
-from .owner import change, close, invite, show_out
+from .owner import change, close, decline, invite, show_out
 from .refusals import REFUSALS, RoomRefusal
 from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
 from .staff import close_room, hand_over, let_go, let_in, remove_person, reopen, seating, stand_up_absent
@@ -41,6 +41,7 @@ __all__ = [
     "change",
     "close",
     "close_room",
+    "decline",
     "free_live_seat",
     "game_before",
     "hand_over",

@@ -62,6 +62,13 @@ def invite(room: Room, person: User, name: str) -> User:
     return other
 
 
+def decline(room: Room, person: User) -> None:
+    """Say no to an invitation; whoever sits here may invite once more."""
+    with held(room, person) as room:
+        Admission.objects.filter(room=room, user=person, invited=True).delete()
+        news.ring_on_commit(news.of_person(person.pk))
+
+
 def show_out(room: Room, owner: User, other_id: int) -> None:
     """Take somebody's seat away, and the way back with it."""
     with held(room, owner) as room:

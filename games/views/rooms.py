@@ -72,6 +72,7 @@ ACTS: dict[str, Callable[[HttpRequest, Room, User], object]] = {
     "bot-away": _bot_away,
     "show-out": _show_out,
     "invite": _invite,
+    "decline": lambda request, room, me: rooms.decline(room, me),
     "close": lambda request, room, me: rooms.close(room, me),
     "back": lambda request, room, me: rooms.back(room, me.pk),
 }

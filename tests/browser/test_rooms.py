@@ -129,7 +129,7 @@ async def test_the_same_people_play_again_with_one_click_each(open_page: OpenPag
     await press(ours, "To the room")
     await expect(ours.get_by_role("link", name="Score sheet")).to_be_visible()
     await ours.reload()
-    await press(ours, "I want to play")
+    await press(ours, "Play again")
     await expect(ours.locator(".place.agrees")).to_contain_text("Alice")
     await press(theirs, "Play again")
     for page in (ours, theirs):

@@ -5,7 +5,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import rooms
+from games import lobby, rooms
 from games.forms import UNITS
 from games.models import Admission, Game, Ignored, Room, RoomSeat
 from games.rooms import RoomRefusal
@@ -235,6 +235,21 @@ def test_an_invitation_goes_to_somebody_there_is_and_who_has_not_blocked_its_sen
     assert not Admission.objects.exists()
 
 
+def test_an_invitation_is_declined_and_may_come_again(alice: User, bob: User) -> None:
+    room = rooms.open_room(alice)
+    rooms.invite(room, alice, "Bob")
+    invited, offer = client_of(bob), "You are invited to this table."
+    assert offer in invited.get(f"/rooms/{room.code}/").content.decode()
+    assert "Invited: Bob" in client_of(alice).get(f"/rooms/{room.code}/").content.decode()
+    for _ in range(2):
+        assert offer not in invited.post(f"/rooms/{room.code}/decline/", follow=True).content.decode()
+    assert lobby.invitations(bob.pk) == 0
+    assert "Invited: Bob" not in client_of(alice).get(f"/rooms/{room.code}/").content.decode()
+    rooms.invite(room, alice, "Bob")
+    rooms.sit(room, bob)
+    assert offer not in invited.get(f"/rooms/{room.code}/").content.decode()
+
+
 def test_nobody_is_led_to_a_table_where_somebody_blocked_them_sits(alice: User, bob: User, charlie: User) -> None:
     room = rooms.open_room(alice, size=3)
     rooms.sit(room, bob)
@@ -455,7 +470,7 @@ def test_staff_closes_rooms_takes_people_out_and_gives_rooms_to_others(alice: Us
 
 
 @pytest.mark.parametrize(
-    "what", ["sit", "stand", "agree", "start", "bot", "bot-away", "show-out", "invite", "close", "back"]
+    "what", ["sit", "stand", "agree", "start", "bot", "bot-away", "show-out", "invite", "close", "back", "decline"]
 )
 def test_acts_are_posted_and_a_room_that_is_not_there_is_not_found(what: str, alice: User) -> None:
     room = rooms.open_room(alice)
