@@ -1,7 +1,9 @@
 """What every test may rely on: a real Valkey, empty at its start, and the database that tests/settings.py names."""
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import redis
 from django.db import connection
 from django.utils import translation
 from hypothesis import settings
+from xdist import is_xdist_worker
 
 from games.migrations import _append_only
 from tests.services import running_postgres, running_valkey
@@ -59,9 +62,10 @@ def in_work(so_often: Callable[[int, int], int]) -> Callable[[float], float]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite.
 
-    The test that does so takes longest by far: begun first, it runs beside all others.
+    The test that does so takes longest by far: begun first, it runs beside all others. What measures on a machine of
+    its own comes last: then few others have to wait for it.
     """
-    items.sort(key=lambda item: item.path.name != "test_postgresql.py")
+    items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, item.path.name != "test_postgresql.py"))
     if ON_POSTGRES:
         here = [item for item in items if item.get_closest_marker("both_databases")]
         config.hook.pytest_deselected(items=[item for item in items if item not in here])
@@ -75,6 +79,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if os.environ.get("CI") == "true" and reporter is not None and reporter.stats.get("skipped"):
         reporter.write_line("\nSkipped tests fail the run in CI.", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def elbow_room(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file for all processes of this run of tests."""
+    own = tmp_path_factory.getbasetemp()
+    return (own.parent if is_xdist_worker(request) else own) / "elbow-room"
+
+
+@pytest.fixture(autouse=True)
+def who_measures_is_alone(request: pytest.FixtureRequest, elbow_room: Path) -> Iterator[None]:
+    with elbow_room.open("w") as room:
+        fcntl.flock(room, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from asgiref.sync import sync_to_async
 from playwright.async_api import Page, expect
 
@@ -69,6 +70,7 @@ async def two_at_a_search(open_page: OpenPage, bots: int) -> list[Page]:
     return pages
 
 
+@pytest.mark.alone
 async def test_a_tap_is_answered_within_50_ms_and_seen_elsewhere_within_150(
     open_page: OpenPage, in_time: Callable[[float], float]
 ) -> None:

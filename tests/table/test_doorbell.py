@@ -168,6 +168,7 @@ async def frozen(post: Post, seconds: float) -> None:
     post.valkey.send_signal(signal.SIGCONT)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("happens", ["restarted", "emptied", "gone", "frozen"])
 async def test_without_valkey_players_of_one_process_notice_nothing_and_those_of_two_converge(
     posts: list[Post],

@@ -256,6 +256,7 @@ async def slowest_of_hundred(racers: list[Racer], seconds: float) -> float:
     return statistics.quantiles([wait for racer in racers for wait in racer.waits], n=100)[98]
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 async def test_under_attack_the_others_play_on_and_memory_stays(
     web: Site, new_match: NewMatch, so_often: Callable[[int, int], int], in_time: Callable[[float], float]

@@ -156,6 +156,7 @@ async def tell_everybody(match: Match, web: Site, most: int) -> None:
         await Seat.objects.filter(game=match.game, number=0).aupdate(program=number % 2 == 0)
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 async def test_many_who_read_nothing_are_closed_though_they_beat_and_neither_memory_nor_the_others_suffer(
     web: Site, new_match: NewMatch, in_time: Callable[[float], float]
