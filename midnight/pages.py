@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.template import loader
 from django.urls import reverse
@@ -25,6 +25,12 @@ from midnight.look import DisplayForm, Look
 PART_IS_AWAY = (OperationalError, InterfaceError, RedisError)
 OFFLINE_PARTS = ["favicon.svg", "deco.woff2", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css"]
 LAST_WORDS = '<!doctype html><html lang="en"><title>Midnight</title><p>The lights went out. Try again in a moment.</p>'
+# What programs are told instead, on a page of whatever site.
+API_ERRORS = {
+    500: {"code": "fault", "message": "The mistake is ours."},
+    503: {"code": "away", "message": "A part of the site is away. Try again in a moment."},
+}
+ANY_SITE = {"Access-Control-Allow-Origin": "*"}
 logger = logging.getLogger("midnight.pages")
 
 
@@ -82,10 +88,12 @@ def offline(request: HttpRequest) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """500, or 503 where a part of the site is away; needs neither database nor session, and cannot fail itself."""
     away = isinstance(sys.exc_info()[1], PART_IS_AWAY)
-    status = 503 if away else 500
+    status, headers = (503, {"Retry-After": "10"}) if away else (500, {})
+    if request.path_info.startswith("/api/"):
+        return JsonResponse({"error": API_ERRORS[status]}, status=status, headers=ANY_SITE | headers)
     try:
         page: str = loader.render_to_string(f"{status}.html")
     except Exception:
         logger.exception("The page for status %s does not render.", status)
         page = LAST_WORDS
-    return HttpResponse(page, status=status, headers={"Retry-After": "10"} if away else {})
+    return HttpResponse(page, status=status, headers=headers)

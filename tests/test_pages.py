@@ -24,11 +24,13 @@ def raising(error: Exception) -> Callable[[HttpRequest], HttpResponse]:
 
 
 urlpatterns = [
-    path("", include("midnight.urls")),
     path("wrong/400/", raising(SuspiciousOperation())),
     path("wrong/403/", raising(PermissionDenied())),
     path("wrong/500/", raising(RuntimeError("a slip of ours"))),
     path("wrong/503/", raising(OperationalError("the database is away"))),
+    path("api/wrong/500/", raising(RuntimeError("a slip of ours"))),
+    path("api/wrong/503/", raising(OperationalError("the database is away"))),
+    path("", include("midnight.urls")),
 ]
 
 
@@ -76,6 +78,13 @@ def test_a_form_from_another_site_is_refused_in_our_words() -> None:
 
 def test_a_part_of_the_site_that_is_away_asks_to_come_again(troubled: Client) -> None:
     assert troubled.get("/wrong/503/").headers["Retry-After"] == "10"
+
+
+@pytest.mark.parametrize(("status", "code"), [(500, "fault"), (503, "away")])
+def test_a_program_that_asks_the_api_is_told_so_in_json(status: int, code: str, troubled: Client) -> None:
+    answer = troubled.get(f"/api/wrong/{status}/")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
 async def test_that_is_so_under_asgi_too() -> None:
