@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -36,6 +36,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     """Report somebody: a page, or the inside of a dialog; the moment comes along in the address."""
     me, about = _me(request), get_object_or_404(User, pk=pk, deleted_at=None)
     moment = _moment(request, me, about)
+    if not about.is_found and moment == Moment():
+        raise Http404
     form = ReportForm(request.POST or None)
     htmx = bool(getattr(request, "htmx", False))
     said = chat.text(moment.message) if moment.message else ""

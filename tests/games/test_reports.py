@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import closing
 from accounts.models import User
 from games import chat, log, rooms, sweep
 from games.models import Act, Case, Game, Letter, Message, Reason, Report
@@ -316,6 +317,13 @@ def test_whoever_sits_in_a_room_is_reported_with_the_game_that_is_played_there(i
         rooms.agree(room, one)
     game = Game.objects.get(room=room)
     assert flag(max_, game) in page.get(f"/rooms/{room.code}/seats/").content.decode()
+
+
+def test_whoever_has_closed_their_account_is_named_only_where_they_played(irma: User, max_: User) -> None:
+    game, page = finished("fr-3-ranked", [irma, max_, somebody("Fandor")]), client_of(irma)
+    closing.close(max_)
+    assert page.get(f"/report/{max_.pk}/").status_code == 404
+    assert page.get(f"/report/{max_.pk}/?game={game.code}").status_code == 200
 
 
 def test_the_moment_is_the_one_at_which_somebody_began_to_report(irma: User, max_: User) -> None:
