@@ -305,6 +305,10 @@ async def test_a_room_between_games_and_one_that_plays_over_days_fit_and_put_up_
     for name, room in (("room-between", between), ("room-days", days)):
         await page.goto(f"/rooms/{room.code}/seats/")
         await look_at(page, name)
+        if room == between:
+            await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+            lines = "(names) => names.map((one) => one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight))"
+            assert max(await page.locator(".result .name").evaluate_all(lines)) < 2.5
     await expect(page.locator("time[data-local]")).not_to_contain_text("UTC")
     await page.get_by_role("link", name="Your turn").click()
     await page.wait_for_url(GAME)
