@@ -30,14 +30,32 @@ def open_collection(card: Collection, filled: int) -> Open:
 def best_filling(art: Sequence[int], cards: Sequence[Open]) -> tuple[int, tuple[int, ...]]:
     """The most points that this art makes, placed or not, and how many slots of each card to fill for that."""
     filling = [0] * len(cards)
-    wanting = [number for number, card in enumerate(cards) if art[card.needs[0]]]
     points = sum(number * loose for number, loose in zip(art, LOOSE, strict=True))
-    if not wanting:
-        return points, tuple(filling)
-    gain, levels = _fill(list(art), [cards[number] for number in wanting], 0)
-    for number, level in zip(wanting, levels, strict=True):
-        filling[number] = level
-    return points + gain, tuple(filling)
+    for group in _rivals([number for number, card in enumerate(cards) if art[card.needs[0]]], cards):
+        gain, levels = _fill(list(art), [cards[number] for number in group], 0)
+        points += gain
+        for number, level in zip(group, levels, strict=True):
+            filling[number] = level
+    return points, tuple(filling)
+
+
+def _rivals(wanting: Sequence[int], cards: Sequence[Open]) -> list[list[int]]:
+    """The cards in groups that need no kind of art of another's: each group can be filled by itself.
+
+    So whoever hoards cards and art makes nobody who judges them think long.
+    """
+    groups: list[tuple[set[int], list[int]]] = []
+    for number in wanting:
+        kinds, group = set(cards[number].needs), [number]
+        apart = []
+        for other_kinds, others in groups:
+            if kinds.isdisjoint(other_kinds):
+                apart.append((other_kinds, others))
+            else:
+                kinds |= other_kinds
+                group = [*others, *group]
+        groups = [*apart, (kinds, sorted(group))]
+    return [group for _, group in groups]
 
 
 def _fill(art: list[int], cards: list[Open], first: int) -> tuple[int, tuple[int, ...]]:

@@ -2,9 +2,11 @@
 
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 
+from games.bots import worth
 from games.bots.worth import KIND, LOOSE, Collector, Open, best_filling, open_collection
 from games.rules.edition import ART, Collection, load_edition
 
@@ -42,6 +44,23 @@ def test_the_best_filling_is_the_best_of_all(number: int) -> None:
     points, filling = best_filling(art, cards)
     assert points == by_trying_all(art, cards)
     assert all(level <= len(card.needs) for card, level in zip(cards, filling, strict=True))
+
+
+def test_who_hoards_every_card_and_much_art_makes_nobody_think_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Master judges its rivals' cards too, between the moves of a live table."""
+    steps = 0
+    fill = worth._fill
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        return fill(*arguments)
+
+    monkeypatch.setattr(worth, "_fill", counted)
+    points, _ = best_filling([10] * len(ART), [open_collection(card, 0) for card in COLLECTIONS])
+    needs = sum(len(card.needs) for card in COLLECTIONS)
+    assert points > sum(card.worth[-1] - 2 for card in COLLECTIONS) > needs
+    assert steps < 50_000
 
 
 def test_loose_art_counts_as_on_the_score_sheet() -> None:
