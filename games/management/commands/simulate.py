@@ -1,5 +1,7 @@
 """`simulate`: whole games between bots, as records."""
 
+import os
+import sys
 from argparse import ArgumentTypeError
 from hashlib import sha256
 from typing import Any
@@ -48,7 +50,14 @@ class Command(BaseCommand):
     ) -> None:
         seated = [bots[seat % len(bots)] for seat in range(players)]
         for number in range(1, games + 1):
-            self.stdout.write(write_record(simulate(rulebook, seated, f"{seed}/{number}")))
+            record = write_record(simulate(rulebook, seated, f"{seed}/{number}"))
+            try:
+                self.stdout.write(record)
+                self.stdout.flush()
+            except BrokenPipeError:
+                # Whoever read has seen enough; Python would try to write the rest as it ends.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return
             if number % PROGRESS_EVERY == 0 or number == games:
                 self.stderr.write(f"{number} of {games} games")
 

@@ -39,6 +39,17 @@ def test_there_is_one_record_a_line_as_asked_for() -> None:
     assert len({record["server_seed"] for record in records}) == 3
 
 
+def test_whoever_has_read_enough_ends_it_without_a_word() -> None:
+    command = [sys.executable, "manage.py", "simulate", "--games", "50", "--players", "2", "--bots", "apprentice"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert b"Traceback" not in running.stderr.read()
+    assert running.returncode == 0
+
+
 def test_more_games_begin_with_the_same_games() -> None:
     fewer, more = (run("--games", number, "--players", "4", "--seed", "7") for number in ("1", "2"))
     assert more.startswith(fewer)
