@@ -51,6 +51,8 @@ class Command(BaseCommand):
             played_with = load_edition() if edition is None else parse_edition(edition.read_bytes())
         except (EditionError, OSError) as wrong:
             raise CommandError(str(wrong)) from None
+        if svg is not None:
+            _can_be_written(svg)
         self.stdout.write("\t".join(COLUMNS))
         balances = []
         for book in rulebook:
@@ -65,6 +67,15 @@ class Command(BaseCommand):
                 self.stdout.write("\t".join(_row(balance)))
         if svg is not None:
             svg.write_text(drawn(balances))
+
+
+def _can_be_written(file: Path) -> None:
+    """Before hours of games, not after them."""
+    try:
+        with file.open("a"):
+            pass
+    except OSError as wrong:
+        raise CommandError(f"{file} cannot be written: {wrong.strerror}") from None
 
 
 def _row(balance: Balance) -> list[str]:
