@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, files: list[str], **options: Any) -> None:
         for name in files:
-            if name != STDIN and not Path(name).is_file():
+            if name != STDIN and (not Path(name).exists() or Path(name).is_dir()):
                 raise CommandError(f"there is no file {name}", returncode=WRONG_USAGE)
         judged = wrong = 0
         for name in files:
@@ -59,24 +60,33 @@ def _documents_of(name: str) -> Iterator[tuple[int, bytes]]:
 def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Every document with the number of the line it begins on: each line is one, or the whole file is a single one.
 
-    At most a little more than the largest record is held in memory, whatever the file.
+    At most little more than two of the largest records are held in memory, whatever the file.
     """
     lines = _lines(stream)
     first = next(lines, (1, b""))
     second = next(lines, None)
     if second is None:
         yield first
-    elif _is_json(first[1]) or second[1].lstrip().startswith(b"{"):
+        return
+    if _is_json(first[1]):
         yield first
         yield second
         yield from lines
-    else:
-        yield first[0], first[1] + second[1] + stream.read(MOST_BYTES)
+        return
+    rest = stream.read(MOST_BYTES)
+    whole = first[1] + second[1] + rest
+    if not second[1].lstrip().startswith(b"{") or (len(whole) <= MOST_BYTES and _is_json(whole)):
+        yield first[0], whole
+        return
+    yield first
+    yield second
+    rest += stream.readline(MOST_BYTES)
+    yield from _lines(BytesIO(rest), second[0])
+    yield from _lines(stream, second[0] + rest.count(b"\n"))
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, by number; of one that is too long for a record no more than shows that."""
-    number = 0
+def _lines(stream: BinaryIO, number: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The lines after that number that are not blank; of one that is too long for a record no more than shows that."""
     while line := stream.readline(MOST_BYTES + 2):
         number += 1
         rest = line

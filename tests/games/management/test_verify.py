@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,52 @@ def test_one_record_may_be_spread_over_lines(tmp_path: Path) -> None:
         assert run(write(tmp_path / "game.json", json.dumps(json.loads(GOOD), indent=indent))) == []
     (said,) = run(write(tmp_path / "game.json", "", json.dumps(json.loads(BENT), indent=2)), code=1)
     assert re.fullmatch(f"line 2: {BENT_SAYS}", said)
+
+
+def one_event_a_line(record: str) -> str:
+    """The head on the first line, then a line for each event, and the result on the last."""
+    return record.replace('{"seq":', '\n{"seq":')
+
+
+def test_one_record_may_have_a_line_for_each_event(tmp_path: Path) -> None:
+    assert len(one_event_a_line(GOOD).splitlines()) > 100
+    assert run(write(tmp_path / "game.json", one_event_a_line(GOOD))) == []
+    bent = json.dumps(json.loads(BENT), separators=(",", ":"))
+    (said,) = run(write(tmp_path / "game.json", one_event_a_line(bent)), code=1)
+    assert re.fullmatch(f"line 1: {BENT_SAYS}", said)
+
+
+def test_a_list_of_records_is_no_record_however_it_is_written(tmp_path: Path) -> None:
+    for indent in (None, 1):
+        (said,) = run(write(tmp_path / "games.json", json.dumps([json.loads(GOOD)] * 2, indent=indent)), code=1)
+        assert said == "line 1: the record is a list, it must be an object"
+
+
+def test_after_a_broken_first_line_each_line_is_judged_under_its_own_number(tmp_path: Path) -> None:
+    many = [GOOD] * (MOST_BYTES // len(GOOD) + 1)
+    said = run(write(tmp_path / "games.jsonl", "what?", "", *many, BENT, GOOD, BENT), code=1)
+    assert [line.split(": ")[0] for line in said] == ["line 1", f"line {3 + len(many)}", f"line {5 + len(many)}"]
+
+
+def test_records_come_through_a_pipe_as_well(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(write, pipe, GOOD, BENT)
+        (said,) = run(pipe, code=1)
+        written.result()
+    assert re.fullmatch(f"line 2: {BENT_SAYS}", said)
+
+
+def test_what_a_record_calls_things_is_shown_on_the_line_of_its_fault_and_never_as_it_stands(tmp_path: Path) -> None:
+    record = json.loads(GOOD)
+    face = "x\nline 9: seq 1: R1.1: a lie\x1b[2Jé"
+    record["markets"] = [face, *record["markets"][1:]]
+    said = run(write(tmp_path / "game.json", json.dumps(record)), code=1)
+    assert len(said) == 1
+    assert said[0].isascii()
+    assert said[0].isprintable()
+    assert r"x\nline 9" in said[0]
 
 
 def test_a_last_line_needs_no_end(tmp_path: Path) -> None:
