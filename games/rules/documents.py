@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MOST_BYTES = 16 * 1024 * 1024  # the longest game that a record can hold has some 200,000 events
-MOST_DIGITS = 15  # a whole number that any reader of JSON keeps exactly
+MOST_DIGITS = 4_000  # Python itself reads a few more
 
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -74,7 +74,7 @@ def whole(value: object, where: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise Misread("wrong_type", f"{where} is {shown(value)}, it must be a whole number")
     if not least <= value <= most:
-        raise Misread("out_of_range", f"{where} is {value}, it must be {least} to {most}")
+        raise Misread("out_of_range", f"{where} is {shown(value)}, it must be {least} to {most}")
     return value
 
 

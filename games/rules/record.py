@@ -16,7 +16,7 @@ from .edition import EditionError, read_edition
 from .events import MOST, REASONS, Event
 from .play import replay
 from .scoring import Result, Score, result
-from .terms import CHARACTERS, KINDS, MARKETS_BY, PACES, RULEBOOKS, Limits, MarketsBy, Seat, Terms, TermsError
+from .terms import CHARACTERS, KINDS, MARKETS_BY, PACES, PLAYERS, RULEBOOKS, Limits, MarketsBy, Seat, Terms, TermsError
 
 FORMAT = "midnight-record/1"
 LIMITS = ("hold_ms", "hand_ms", "search_ms", "turn_ms", "ready_ms", "countdown_ms")
@@ -162,10 +162,10 @@ def read_result(source: dict[str, object], players: int) -> Result:
     """The result that is claimed, or `RecordError`; a row whose total is not its sum claims nothing."""
     try:
         said = members(member(source, "result", "the record"), "the result")
-        ranking = tuple(
-            whole(seat, "a seat in the ranking", 0, players - 1)
-            for seat in items(member(said, "ranking", "the result"), "the ranking")
-        )
+        ranked = items(member(said, "ranking", "the result"), "the ranking")
+        if len(ranked) > players:
+            raise Misread("ranking", f"the ranking has {len(ranked)} places for {players} seats")
+        ranking = tuple(whole(seat, "a seat in the ranking", 0, players - 1) for seat in ranked)
         rows = items(member(said, "scores", "the result"), "the scores")
         if len(rows) != players:
             raise Misread("scores", f"there are {len(rows)} rows of scores for {players} seats")
@@ -180,7 +180,10 @@ def _head(source: dict[str, object]) -> Head:
         return member(source, name, "the record")
 
     seats = [_seat(seat, number) for number, seat in enumerate(items(field("seats"), "the list of seats"))]
-    markets = tuple(text(face, "a market", _MOST_FACE) for face in items(field("markets"), "the markets"))
+    faces = items(field("markets"), "the markets")
+    if len(faces) > max(PLAYERS):
+        raise Misread("faces", f"{len(faces)} markets are in play, {max(PLAYERS)} is the most")
+    markets = tuple(text(face, "a market", _MOST_FACE) for face in faces)
     markets_by: MarketsBy = choice(field("markets_by"), '"markets_by"', MARKETS_BY)
     limits = members(field("limits"), "the limits")
     terms = Terms(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from .documents import shown
 from .errors import Code
 from .events import (
     Abandoned,
@@ -128,7 +129,7 @@ def deed(event: Event) -> str:
         case BagOpened():
             return f"seat {event.seat} opens leather bag {event.tile}"
         case Placed():
-            return f"seat {event.seat} places {event.art} on {event.card}"
+            return f"seat {event.seat} places {event.art} on {_worded(event.card)}"
         case Passed():
             return f"seat {event.seat} passes ({event.by})"
         case Abandoned():
@@ -177,7 +178,7 @@ def _markets(state: State, event: RoundStarted, expected: RoundStarted) -> tuple
         return "R2.2", "other markets are laid out than are in play"
     for number, (said, right) in enumerate(zip(event.markets, expected.markets, strict=True)):
         before = state.offers[number] if state.offers else None
-        where = f"market {number} ({right.face})"
+        where = f"market {number} ({_worded(right.face)})"
         for field in ("art", "cards"):
             wrong = _first_wrong(said, right, field)
             if wrong is None:
@@ -210,4 +211,7 @@ def _first_wrong(said: Offer, right: Offer, field: str) -> int | None:
 def _worded(value: object) -> str:
     if isinstance(value, tuple):
         return listed(value)
+    if isinstance(value, str):
+        # A name of somebody else's edition may hold anything, a line of this very output too.
+        return value if value.isascii() and value.isprintable() else shown(value)
     return "nothing" if value is None else str(value)
