@@ -40,6 +40,13 @@ def test_a_wrong_edition_is_refused_with_a_sentence(tmp_path: Path) -> None:
         table(f"--edition={file}")
 
 
+def test_a_plot_that_cannot_be_written_is_said_before_any_game(tmp_path: Path) -> None:
+    out = StringIO()
+    with pytest.raises(CommandError, match="cannot be written: No such file"):
+        call_command("balance", "--svg", tmp_path / "nowhere" / "plot.svg", stdout=out, stderr=StringIO())
+    assert out.getvalue() == ""
+
+
 def test_a_plans_share_is_one_when_it_wins_as_often_as_anybody() -> None:
     balance = Balance(2, "fr")
     for winner in (0, 1):
