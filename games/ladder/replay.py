@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from django.db import connection, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from games.ladder.finished import Finished, finished
@@ -186,10 +187,21 @@ def _put_in_force(generation: Generation, ladder: Ladder) -> None:
 
 
 def _clear_out() -> None:
-    """Forget the ratings of generations that are over; their lines stay in the ledger."""
-    under_way = Generation.objects.filter(state=Generation.State.BUILDING).values("number")
+    """Forget the ratings of generations that are over; their lines stay in the ledger.
+
+    What is over stays over, whatever somebody else puts in force meanwhile: older than one that was in force, or given
+    up.
+    """
     for ladder in Ladder.objects.all():
-        over = Rating.objects.filter(pace=ladder.pace).exclude(generation=ladder.generation)
-        over = over.exclude(generation__in=under_way.filter(pace=ladder.pace))
-        while some := list(over.values_list("pk", flat=True)[:PLAYERS_A_PIECE]):
-            Rating.objects.filter(pk__in=some).delete()
+        given_up = Generation.objects.filter(pace=ladder.pace, state=Generation.State.DROPPED).values("number")
+        older = Q(generation__lt=ladder.generation)
+        over = Rating.objects.filter(older | Q(generation__in=given_up), pace=ladder.pace)
+        while _forget_some(over):
+            pass
+
+
+def _forget_some(over: QuerySet[Rating]) -> int:
+    """Forget some of these ratings; the answer is how many there were still."""
+    some = list(over.values_list("pk", flat=True)[:PLAYERS_A_PIECE])
+    Rating.objects.filter(pk__in=some).delete()
+    return len(some)

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import pytest
 from django.db import DataError, connection
+from django.db.models import QuerySet
 
 from accounts.models import User
 from games import ladder, tasks
@@ -23,6 +24,10 @@ VOIDED = 3
 
 class Killed(BaseException):
     """What ends a worker without a word."""
+
+
+def killed(*args: object) -> None:
+    raise Killed
 
 
 @pytest.fixture(autouse=True)
@@ -154,6 +159,32 @@ def test_two_workers_who_replay_at_once_write_each_game_once(games: list[Game]) 
         worker.join(30)
     assert [worker.fault for worker in workers] == [None, None]
     assert is_replayed_once()
+
+
+def test_what_is_put_in_force_between_two_pieces_of_clearing_out_keeps_its_ratings(
+    games: list[Game], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as trouble:
+        trouble.setattr(replay, "_put_in_force", killed)
+        with pytest.raises(Killed):
+            tasks.replay_ladders()
+    # The first replay has worked out everything, and is given up for a second one.
+    assert ladder.void_game(games[0].pk, None)
+    forget, pieces = replay._forget_some, 0
+
+    def forget_beside_another_worker(over: QuerySet[Rating]) -> int:
+        nonlocal pieces
+        pieces += 1
+        if pieces == 2:
+            tasks.replay_ladders()
+        return int(forget(over))
+
+    monkeypatch.setattr(replay, "_forget_some", forget_beside_another_worker)
+    replay._clear_out()
+    assert pieces > 2
+    assert Ladder.objects.get(pk="live").generation == 2
+    assert set(Rating.objects.values_list("generation", flat=True)) == {2}
+    assert ladder.recount("live").differences == []
 
 
 def test_a_game_taken_out_while_a_replay_is_about_to_count_it_does_not_count(
