@@ -122,7 +122,7 @@ class Course:
         await self.tables.pen.append(
             append_of(
                 self.opened.game_id,
-                steps[-1].after,
+                steps,
                 lines,
                 now=now,
                 started_ms=started_ms,

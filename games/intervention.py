@@ -60,7 +60,7 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
         except rules.Refused:
             return False
         after, lines = done[-1].after, steps.lines_of(done)
-        append = steps.append_of(game_id, after, lines, now=now, started_ms=started_ms, kept_by=tail.kept_by)
+        append = steps.append_of(game_id, done, lines, now=now, started_ms=started_ms, kept_by=tail.kept_by)
         if not log.write([append]):
             transaction.on_commit(partial(doorbell.ring, game_id, after.seq))
             news.ring_on_commit(*steps.pages_to_ring(opened, before, after))

@@ -63,6 +63,15 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Departure:
+    """That a seat is left for good: by whose doing, and when."""
+
+    seat: int
+    by: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """What a game's last line means for its row and its seats.
 
@@ -88,6 +97,7 @@ class Append:
     started_ms: int | None = None
     awaits: int = 0
     left: int = 0
+    departures: Sequence[Departure] = ()
     ended_ms: int | None = None
     ending: Ending | None = None
 
@@ -119,6 +129,8 @@ def write(appends: Sequence[Append]) -> set[int]:
             "INSERT INTO games_event (game_id, seq, at, body, seat, command_id) VALUES (%s, %s, %s, %s, %s, %s)",
             [(a.game_id, x.seq, x.at, x.body, x.seat, x.command_id) for a in fitting for x in a.lines],
         )
+        if departures := [(a.game_id, one) for a in fitting for one in a.departures]:
+            _let_go(cursor, departures)
         if endings := {a.game_id: a.ending for a in fitting if a.ending is not None}:
             _finish(cursor, endings)
     return {append.game_id for append in ordered} - {append.game_id for append in fitting}
@@ -133,20 +145,28 @@ def _heads(cursor: CursorWrapper, game_ids: Iterable[int]) -> dict[int, int]:
     return dict(cursor.fetchall())
 
 
+def _let_go(cursor: CursorWrapper, departures: Iterable[tuple[int, Departure]]) -> None:
+    """Store who left which game, how and when: it counts from then on, however long the others play."""
+    cursor.executemany(
+        "UPDATE games_seat SET conduct = %s, left_at = %s WHERE game_id = %s AND number = %s",
+        [(CONDUCT[one.by], _moment(one.at_ms), game_id, one.seat) for game_id, one in departures],
+    )
+
+
 def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
-    """Store how these games ended: no game is over without its result."""
+    """Store how these games ended: no game is over without its result. Who left a void one is forgiven."""
     numbers = _finish_numbers(cursor, endings)
     for game_id, ending in endings.items():
-        lost_ms, conduct = _faults_and_conduct(cursor, game_id)
         cursor.execute(
             "UPDATE games_game SET reason = %s, rounds = %s, lost_ms = %s, finish_seq = %s WHERE id = %s",
-            [ending.reason, ending.rounds, lost_ms, numbers.get(game_id), game_id],
+            [ending.reason, ending.rounds, _lost_ms(cursor, game_id), numbers.get(game_id), game_id],
         )
         cursor.executemany(
-            "UPDATE games_seat SET place = %s, points = %s, conduct = %s,"
+            "UPDATE games_seat SET place = %s, points = %s, forgiven = forgiven OR (conduct <> '' AND %s),"
+            " conduct = CASE conduct WHEN '' THEN 'finished' ELSE conduct END,"
             " ended = (SELECT ended FROM games_game WHERE id = games_seat.game_id) WHERE game_id = %s AND number = %s",
             [
-                (place, points, conduct.get(seat, "finished"), game_id, seat)
+                (place, points, ending.reason == "void", game_id, seat)
                 for seat, (place, points) in enumerate(ending.standings)
             ],
         )
@@ -170,21 +190,12 @@ def _finish_numbers(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> dic
     return numbers
 
 
-def _faults_and_conduct(cursor: CursorWrapper, game_id: int) -> tuple[int, dict[int, str]]:
-    """For how long nobody looked after the game, and how the seats left that did not stay to its end."""
-    cursor.execute(
-        "SELECT body FROM games_event WHERE game_id = %s AND (body LIKE %s OR body LIKE %s)",
-        [game_id, '%"resumed"%', '%"abandoned"%'],
-    )
-    lost_ms, conduct = 0, {}
-    # More lines than these have the words in them.
-    for (body,) in cursor.fetchall():
-        event = json.loads(body)
-        if event["type"] == "resumed":
-            lost_ms += event["lost_ms"]
-        elif event["type"] == "abandoned":
-            conduct[event["seat"]] = CONDUCT[event["by"]]
-    return lost_ms, conduct
+def _lost_ms(cursor: CursorWrapper, game_id: int) -> int:
+    """For how long nobody looked after the game."""
+    cursor.execute("SELECT body FROM games_event WHERE game_id = %s AND body LIKE %s", [game_id, '%"resumed"%'])
+    # More lines than these have the word in them.
+    events = [json.loads(body) for (body,) in cursor.fetchall()]
+    return sum(event["lost_ms"] for event in events if event["type"] == "resumed")
 
 
 def _moment(ms: int | None) -> str | datetime | None:

@@ -29,20 +29,21 @@ class Pause:
 
 
 def pause_of(person_id: int, now: datetime | None = None) -> Pause | None:
-    """The pause of whoever left ranked games more than once in a month; it begins when the last one ended."""
+    """The pause of whoever left ranked games more than once in a month; it begins when they left the last one, which
+    may go on without them."""
     now = now or timezone.now()
     left = Seat.objects.filter(
         user=person_id,
         forgiven=False,
         conduct__in=(Seat.Conduct.LEFT, Seat.Conduct.MISSED),
         game__ranked=True,
-        ended__gt=now - REMEMBERED,
+        left_at__gt=now - REMEMBERED,
     )
-    ends = sorted(ended for ended in left.values_list("ended", flat=True) if ended is not None)
-    if len(ends) < 2:
+    moments = sorted(moment for moment in left.values_list("left_at", flat=True) if moment is not None)
+    if len(moments) < 2:
         return None
-    until = ends[-1] + pause_after(len(ends))
-    return Pause(until, len(ends)) if until > now else None
+    until = moments[-1] + pause_after(len(moments))
+    return Pause(until, len(moments)) if until > now else None
 
 
 def pause_after(times: int) -> timedelta:

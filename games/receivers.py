@@ -103,6 +103,7 @@ def games_of(user: User) -> list[dict[str, Any]]:
             "place": seat.place,
             "points": seat.points,
             "conduct": seat.conduct,
+            "left": export.iso(seat.left_at),
             "forgiven": seat.forgiven,
             "figures": {name: getattr(seat.figures, name) for name in FIGURES} if hasattr(seat, "figures") else None,
         }

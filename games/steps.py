@@ -8,7 +8,7 @@ from games.frames import Step, compact
 from games.opening import Opened
 from games.rules import State
 from games.rules import events as rules_events
-from games.rules.events import Event
+from games.rules.events import Abandoned, Event
 
 
 def steps_of(state: State, events: Sequence[Event]) -> list[Step]:
@@ -79,9 +79,10 @@ def lines_of(steps: Sequence[Step], seat: int | None = None, command_id: str = "
 
 
 def append_of(
-    game_id: int, after: State, lines: Sequence[log.Line], *, now: int, started_ms: int, kept_by: int | None
+    game_id: int, done: Sequence[Step], lines: Sequence[log.Line], *, now: int, started_ms: int, kept_by: int | None
 ) -> log.Append:
-    """What is to be written of these lines, the last of which made that state."""
+    """What is to be written of these steps, which the lines tell of."""
+    after = done[-1].after
     wake_at = rules.wake_at(after)
     return log.Append(
         game_id=game_id,
@@ -92,9 +93,18 @@ def append_of(
         started_ms=started_ms,
         awaits=sum(1 << seat for seat in awaited(after)),
         left=sum(1 << seat for seat in after.leavers),
+        departures=departures_of(done, started_ms) if after.leavers else (),
         ended_ms=now if after.phase == "over" else None,
         ending=ending_of(after),
     )
+
+
+def departures_of(done: Sequence[Step], started_ms: int) -> list[log.Departure]:
+    """Who leaves the game for good in these steps."""
+    events = [step.event for step in done]
+    return [
+        log.Departure(event.seat, event.by, started_ms + event.at) for event in events if isinstance(event, Abandoned)
+    ]
 
 
 def awaited(state: State) -> list[int]:

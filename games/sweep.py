@@ -42,7 +42,7 @@ def _write(opened: Opened, done: list[Step], before: State | None, now: int, sta
     if not done:
         return False
     after, lines = done[-1].after, steps.lines_of(done)
-    append = steps.append_of(opened.game_id, after, lines, now=now, started_ms=started_ms, kept_by=None)
+    append = steps.append_of(opened.game_id, done, lines, now=now, started_ms=started_ms, kept_by=None)
     if log.write([append]):
         return False
     doorbell.ring(opened.game_id, after.seq)

@@ -260,7 +260,7 @@ GAME = (
     "id code created rulebook pace ranked limits markets_by faces server_seed commitment head started_ms ended reason"
     " rounds lost_ms finish_seq listed rated voided"
 ).split()
-SEAT = "id game_id number kind user_id strength character nonce place points conduct ended".split()
+SEAT = "id game_id number kind user_id strength character nonce place points conduct left_at ended".split()
 RECORD = "game_id at packed".split()
 LINE = "id game_id player_id pace finish_seq at before delta after k games_before season season_gain beaten".split()
 
@@ -280,11 +280,15 @@ def _game(one: Telling) -> tuple[Any, ...]:
 
 
 def _seats(one: Telling) -> Iterator[tuple[Any, ...]]:
+    began = one.ended - timedelta(milliseconds=one.told.length_ms)
     for number, sitting, person, standing, conduct in one.sat:
+        left_ms = one.told.left_ms[number]
         yield (
             *(_seat_id(one, number), one.number, number, sitting.kind, person),
             "" if person else STRENGTH,
-            *(sitting.character, sitting.nonce, *standing, conduct, moment(one.ended)),
+            *(sitting.character, sitting.nonce, *standing, conduct),
+            None if left_ms is None else moment(began + timedelta(milliseconds=left_ms)),
+            moment(one.ended),
         )
 
 

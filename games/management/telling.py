@@ -4,7 +4,7 @@ Somebody leaves, or does not come back; staff removes a player or ends a game; a
 the markets; some seats are bots' own. The same number gives the same game.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from random import Random
@@ -58,6 +58,7 @@ class Told:
     rounds: int
     standings: Sequence[tuple[int | None, int]]
     conduct: Sequence[str]
+    left_ms: Sequence[int | None]
     figures: Sequence[dict[str, Any]]
 
 
@@ -82,7 +83,7 @@ def play(number: int) -> Told:
         ending.reason,
         ending.rounds,
         ending.standings,
-        list(_conduct(log, len(scores))),
+        *_departures(log, len(scores)),
         [seat.columns(score) for seat, score in zip(counted.seats, scores, strict=True)],
     )
 
@@ -147,6 +148,8 @@ def _happen(mishap: Mishap, game: SelfPlay, rng: Random) -> None:
             game.happen(rules.resume(state, lost_ms, at + lost_ms), at + lost_ms)
 
 
-def _conduct(log: Sequence[Event], seats: int) -> Iterator[str]:
-    left = {event.seat: CONDUCT[event.by] for event in log if isinstance(event, Abandoned)}
-    return (left.get(seat, "finished") for seat in range(seats))
+def _departures(log: Sequence[Event], seats: int) -> tuple[list[str], list[int | None]]:
+    """How everybody left, and when."""
+    left = {event.seat: event for event in log if isinstance(event, Abandoned)}
+    found = [left.get(seat) for seat in range(seats)]
+    return [CONDUCT[one.by] if one else "finished" for one in found], [one.at if one else None for one in found]

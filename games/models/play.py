@@ -156,10 +156,12 @@ class Seat(models.Model):
     # Fixed once: by the player's page, or by the game's start without it.
     nonce = models.BinaryField(max_length=16, null=True)
 
-    # How it ended here, written with the game's last event; a void game has no places.
+    # How it ended here, written with the game's last event; a void game has no places. How and when somebody left is
+    # there as soon as they have.
     place = models.PositiveSmallIntegerField(null=True)
     points = models.PositiveSmallIntegerField(null=True)
     conduct = models.CharField(max_length=8, choices=Conduct, blank=True)
+    left_at = models.DateTimeField(null=True)
     # Staff holds it against nobody any more.
     forgiven = models.BooleanField(default=False)
     # The game's end again: a player's games are read in this order.
@@ -177,6 +179,7 @@ class Seat(models.Model):
             models.Index(
                 "user", F("ended").desc(), F("game").desc(), name="history_of_player", condition=Q(ended__isnull=False)
             ),
+            models.Index("user", "left_at", name="seats_left", condition=Q(left_at__isnull=False)),
             # Every page of somebody signed in asks for the games that they are in.
             models.Index(F("user"), name="seats_at_tables", condition=Q(ended=None)),
         ]

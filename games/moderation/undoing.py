@@ -103,7 +103,9 @@ def _count_again(act: Act, by: User) -> None:
 
 
 def _hold_against_again(act: Act, by: User) -> None:
-    careers.forgive(act.before["seats"], forgiven=False)
+    """But for what a void game has forgiven meanwhile."""
+    seats = Seat.objects.filter(pk__in=act.before["seats"]).exclude(game__reason="void")
+    careers.forgive(list(seats.values_list("pk", flat=True)), forgiven=False)
 
 
 def _former_role(act: Act, by: User) -> None:

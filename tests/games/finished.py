@@ -1,6 +1,5 @@
 """Games that were played long ago: the kept records, back in the log of a game of these people."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 from accounts.models import User
 from games import log, rules, steps
 from games.models import Game, Seat
-from games.rules import events as rules_events
 from games.rules.record import Record, read_record
 
 RECORDS = Path(__file__).resolve().parents[1] / "records"
@@ -52,21 +50,10 @@ def played(record: Record, people: Sequence[User] = (), ago: timedelta = timedel
         )
         for number, seat in enumerate(terms.seats)
     )
-    lines = []
-    for event in record.events:
-        body = rules_events.write(event)
-        del body["seq"], body["at"]
-        lines.append(log.Line(event.seq, event.at, json.dumps(body, separators=(",", ":"))))
     ended_ms = int(ended.timestamp() * 1000)
     started_ms = ended_ms - record.events[-1].at
-    ending = steps.ending_of(rules.replay(terms, record.events))
-    behind = log.write(
-        [
-            log.Append(
-                game.pk, 0, lines, kept_by=None, wake_at=None, started_ms=started_ms, ended_ms=ended_ms, ending=ending
-            )
-        ]
-    )
-    assert not behind
+    done = steps.steps_of(rules.blank(terms), record.events)
+    append = steps.append_of(game.pk, done, steps.lines_of(done), now=ended_ms, started_ms=started_ms, kept_by=None)
+    assert not log.write([append])
     game.refresh_from_db()
     return game

@@ -372,12 +372,22 @@ def test_what_was_left_unfinished_is_forgiven_and_held_against_again(juve: User,
     for _ in range(2):
         game = game_of(max_, somebody(f"Apache {_}"))
         Game.objects.filter(pk=game.pk).update(ranked=True, ended=timezone.now())
-        game.seats.filter(user=max_).update(conduct="left", ended=timezone.now())
+        game.seats.filter(user=max_).update(conduct="left", left_at=timezone.now(), ended=timezone.now())
     assert ranked.pause_of(max_.pk)
     act = acts.forgive(juve, max_, WHY)
     assert ranked.pause_of(max_.pk) is None
     undoing.undo(act, juve)
     assert ranked.pause_of(max_.pk)
+
+
+def test_what_a_void_game_forgave_is_held_against_nobody_again(juve: User, max_: User) -> None:
+    game = game_of(max_, somebody("Irma Vep"), somebody("Fandor"))
+    assert intervention.leave(game.pk, max_.pk)
+    act = acts.forgive(juve, max_, WHY)
+    assert act.before == {"seats": [game.seats.get(user=max_).pk]}
+    assert intervention.void(game.pk)
+    undoing.undo(act, juve)
+    assert game.seats.get(user=max_).forgiven
 
 
 @pytest.mark.both_databases

@@ -13,10 +13,11 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts.models import User
-from games import chat, ladder, quick, ranked, rooms
+from games import chat, intervention, ladder, quick, ranked, rooms
 from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.opening import NewSeat, open_game
 from games.rooms import RoomRefusal
+from games.rules import terms
 from tests.games.written import Written
 
 NOW = timezone.now()
@@ -312,7 +313,7 @@ def test_whoever_has_played_for_years_is_looked_up_as_fast_as_a_newcomer() -> No
     assert [plan.partition("INDEX ")[2] for plan in plans] == [
         "seats_at_tables (user_id=?)",
         "history_of_player (user_id=? AND ended>?)",
-        "history_of_player (user_id=? AND ended>?)",
+        "seats_left (user_id=? AND left_at>?)",
     ]
 
 
@@ -324,7 +325,7 @@ def left(person: User, ago: timedelta, conduct: str = "left", *, is_ranked: bool
     game = open_game([NewSeat("violet", person.pk), NewSeat("amber", other.pk)], ranked=is_ranked)
     Game.objects.filter(pk=game.pk).update(ended=NOW - ago)
     Seat.objects.filter(game=game).update(ended=NOW - ago)
-    Seat.objects.filter(game=game, user=person).update(conduct=conduct)
+    Seat.objects.filter(game=game, user=person).update(conduct=conduct, left_at=NOW - ago)
 
 
 @pytest.mark.parametrize(
@@ -352,6 +353,29 @@ def test_whoever_left_twice_in_a_month_waits_and_is_told_until_when_and_why(clie
     client.force_login(alice)
     assert "You left 2 ranked games lately" in client.get("/play/").content.decode()
     rooms.open_room(alice)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("pace", ["live", "relaxed"])
+def test_whoever_left_ranked_games_waits_while_those_still_run_and_no_longer_where_they_become_void(pace: str) -> None:
+    alice, *others = people(3)
+    for _ in range(2):
+        game = open_game(
+            [NewSeat(character, one.pk) for character, one in zip(terms.CHARACTERS, [alice, *others], strict=False)],
+            ranked=True,
+            pace=pace,
+        )
+        assert intervention.leave(game.pk, alice.pk)
+        game.refresh_from_db()
+        assert game.ended is None
+    pause = ranked.pause_of(alice.pk)
+    assert pause is not None
+    left_at = game.seats.get(user=alice).left_at
+    assert (pause.times, pause.until - ranked.FIRST_PAUSE) == (2, left_at)
+    with pytest.raises(RoomRefusal, match="left ranked games more than once"):
+        quick.enter(alice, 2)
+    assert intervention.void(game.pk)
+    assert ranked.pause_of(alice.pk) is None
 
 
 def shown_until(end: datetime) -> str:

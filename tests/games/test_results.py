@@ -1,9 +1,12 @@
 """The end of a game: its result is stored with its last event, and ranked games are numbered as they end."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from hashlib import sha256
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import connection, transaction
 
 from accounts.models import User
@@ -31,7 +34,8 @@ def write(game: Game, after: State, happened: tuple[Event, ...]) -> None:
 
 def append_of(game: Game, done: list[steps.Step]) -> log.Append:
     now = servers.database_now()
-    return steps.append_of(game.pk, done[-1].after, steps.lines_of(done), now=now, started_ms=now, kept_by=None)
+    began = Game.objects.values_list("started_ms", flat=True).get(pk=game.pk) or now
+    return steps.append_of(game.pk, done, steps.lines_of(done), now=now, started_ms=began, kept_by=None)
 
 
 def begun(game: Game) -> State:
@@ -41,6 +45,11 @@ def begun(game: Game) -> State:
     first = steps.first_steps(opened)
     assert not log.write([append_of(game, first)])
     return first[-1].after
+
+
+def moment(started_ms: int | None, at: int) -> datetime:
+    assert started_ms is not None
+    return datetime.fromtimestamp((started_ms + at) / 1000, UTC)
 
 
 def result_of(game: Game) -> list[tuple[int | None, int | None, str]]:
@@ -66,6 +75,51 @@ def test_a_running_game_has_no_result_and_no_number() -> None:
     game.refresh_from_db()
     assert (game.reason, game.finish_seq) == ("", None)
     assert result_of(game) == [(None, None, ""), (None, None, "")]
+
+
+@pytest.mark.parametrize("leaving", ["player", "staff"])
+def test_who_leaves_a_game_that_goes_on_has_left_it_from_then_on(leaving: str) -> None:
+    game = new_game(3)
+    state, began = begun(game), Game.objects.get(pk=game.pk).started_ms
+    happened = rules.decide(state, 1, Leave(), 5_000) if leaving == "player" else rules.remove(state, 1, 5_000)
+    write(game, state, happened)
+    how = "left" if leaving == "player" else "removed"
+    assert result_of(game) == [(None, None, ""), (None, None, how), (None, None, "")]
+    seat = game.seats.get(number=1)
+    assert (seat.ended, seat.left_at) == (None, moment(began, 5_000))
+    state = steps.steps_of(state, happened)[-1].after
+    write(game, state, rules.decide(state, 2, Leave(), 8_000))
+    assert result_of(game) == [(1, 0, "finished"), (3, 0, how), (2, 0, "left")]
+    assert [one.left_at for one in game.seats.order_by("number")] == [None, moment(began, 5_000), moment(began, 8_000)]
+
+
+def test_who_left_a_game_that_becomes_void_is_forgiven() -> None:
+    game = new_game(3)
+    state = begun(game)
+    happened = rules.decide(state, 1, Leave(), 5_000)
+    write(game, state, happened)
+    assert not game.seats.filter(forgiven=True).exists()
+    state = steps.steps_of(state, happened)[-1].after
+    write(game, state, rules.void(state, "staff", 6_000))
+    assert list(game.seats.order_by("number").values_list("conduct", "forgiven")) == [
+        ("finished", False),
+        ("left", True),
+        ("finished", False),
+    ]
+
+
+def test_games_that_were_left_before_it_was_said_at_once_say_so_too() -> None:
+    running, over = new_game(3), new_game()
+    for game in (running, over):
+        state = begun(game)
+        write(game, state, rules.decide(state, 1, Leave(), 5_000))
+    before = list(Seat.objects.order_by("pk").values_list("conduct", "left_at"))
+    Seat.objects.update(left_at=None)
+    Seat.objects.filter(game=running).update(conduct="")
+    import_module("games.migrations.0026_left_at").say_who_has_left(apps, None)
+    after = list(Seat.objects.order_by("pk").values_list("conduct", "left_at"))
+    assert after[:3] == before[:3]
+    assert after[3:] == [("finished", None), ("left", over.seats.get(number=1).ended)]
 
 
 def test_staff_removes_and_a_fault_of_the_server_is_counted() -> None:

@@ -25,7 +25,5 @@ class Written(SelfPlay):
         if happened:
             done = steps.steps_of(before, happened)
             lines, now = steps.lines_of(done), self.started_ms + at
-            append = steps.append_of(
-                self.game.pk, done[-1].after, lines, now=now, started_ms=self.started_ms, kept_by=None
-            )
+            append = steps.append_of(self.game.pk, done, lines, now=now, started_ms=self.started_ms, kept_by=None)
             assert not log.write([append])

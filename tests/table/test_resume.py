@@ -54,9 +54,7 @@ async def happen(match: Match, done: list[Step]) -> None:
     """Another process writes this, and will not let go of the game."""
 
     def write() -> None:
-        append = steps.append_of(
-            match.game.pk, done[-1].after, steps.lines_of(done), now=now, started_ms=now, kept_by=None
-        )
+        append = steps.append_of(match.game.pk, done, steps.lines_of(done), now=now, started_ms=now, kept_by=None)
         assert not log.write([replace(append, wake_at=None)])
 
     now = await database_sync_to_async(servers.database_now)()
