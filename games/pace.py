@@ -1,7 +1,7 @@
 """The relaxed pace: who owes a turn, who hears of it by mail, and when everybody is there for a search."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -81,17 +81,17 @@ def _page(person_id: int | None) -> str:
 # Mail -----------------------------------------------------------------------------------------------------------------
 
 
-def send_due(now: datetime | None = None) -> int:
+def send_due(read_time: Callable[[], datetime] = timezone.now) -> int:
     """Write to whoever is waited for, has no page open and was not written to lately; the answer is how many letters.
 
     It may run twice or in several workers: a letter is claimed before it is written. Where a worker dies on the way, or
     the mail server takes nothing, the claim ends after a while and the same letter goes out then. Should the mail
-    server have had it after all, its id is the same, by which a mailbox knows it.
+    server have had it after all, its id is the same, by which a mailbox knows it. A run may take long: the time is read
+    for each letter.
     """
-    now = now or timezone.now()
     sent = 0
-    for seat in _to_be_told(now):
-        nudge = _claim(seat, now)
+    for seat in _to_be_told(read_time()):
+        nudge = _claim(seat, read_time())
         if nudge is None or seat.user is None:
             continue
         try:
@@ -99,7 +99,7 @@ def send_due(now: datetime | None = None) -> int:
         except OSError as error:
             logger.warning("The mail server takes no letters: %s", error)
             break
-        Nudge.objects.filter(pk=nudge.pk).update(sent=now, tried=None)
+        Nudge.objects.filter(pk=nudge.pk).update(sent=read_time(), tried=None)
         sent += 1
     return sent
 
