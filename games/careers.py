@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Min, Q, Sum
 from django.db.models.functions import Greatest
 
-from games.models import Career, Figures, Game, Opponent, Seat
+from games.models import Career, Figures, Game, Opponent, Proof, Seat, keep_proof
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +128,8 @@ def prove() -> None:
 
 
 def recount(progress: Progress = lambda people: None, *, at_once: int = PEOPLE_A_PIECE) -> int:
-    """Count every game again and put right what is kept; the answer is how many rows went or were written."""
+    """Count every game again and put right what is kept; the answer is how many rows went or were written, and is kept
+    for staff to see."""
     start, last = _first_and_last()
     progress(start - 1)
     changed = 0
@@ -138,6 +139,7 @@ def recount(progress: Progress = lambda people: None, *, at_once: int = PEOPLE_A
         progress(min(at_once, last + 1 - first))
         if connection.vendor == "sqlite":
             time.sleep(PAUSE_SECONDS)
+    keep_proof(Proof.Of.CAREERS, changed)
     return changed
 
 

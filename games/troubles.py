@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import redis
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as say
 
 from games import gauges, ladder, servers
-from games.models import Game, Generation, Nudge, Server
+from games.models import Game, Generation, Nudge, Proof, Server
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +28,11 @@ PATIENCE_SECONDS = 2
 UNSENT = timedelta(minutes=2)
 # It is tried again every few minutes: one that was begun so long ago is not needed any more.
 NOT_NEEDED = timedelta(minutes=30)
+# A game that ended so long ago has been a record, and part of careers, for some minutes.
+UNARCHIVED = timedelta(minutes=15)
+UNCOUNTED = timedelta(minutes=2)
+# Recounts are made every night.
+UNPROVED = timedelta(days=2)
 MOST_NAMED = 20
 
 
@@ -43,8 +48,8 @@ class Finding:
 
 def look() -> list[Finding]:
     """Everything, the wrong first."""
-    found = [*_heartbeats(), *_queue(), *_ratings(), *_overdue(), *_letters(), *_parked()]
-    return sorted(found, key=lambda finding: not finding.wrong)
+    kinds = (_heartbeats, _queue, _ratings, _overdue, _letters, _parked, _not_seen_to, _recounts)
+    return sorted((finding for kind in kinds for finding in kind()), key=lambda finding: not finding.wrong)
 
 
 def _heartbeats() -> list[Finding]:
@@ -86,7 +91,7 @@ def _ratings() -> list[Finding]:
             )
         )
     building = Generation.objects.filter(state=Generation.State.BUILDING).order_by("made").first()
-    since = str(say("none")) if building is None else timezone.localtime(building.made).strftime("%Y-%m-%d %H:%M")
+    since = str(say("none")) if building is None else _when(building.made)
     return [*found, Finding(str(say("A ladder is being replayed since")), since, wrong=False)]
 
 
@@ -114,12 +119,43 @@ def _letters() -> list[Finding]:
 
 
 def _parked() -> list[Finding]:
-    found = []
-    for what, condition in (
-        (say("Games that cannot be rated"), Q(rated=Game.Rated.PARKED)),
-        (say("Games that make no record"), Q(kept_as=Game.Kept.PARKED)),
-    ):
-        codes = list(Game.objects.filter(condition).order_by("-pk").values_list("code", flat=True)[: MOST_NAMED + 1])
-        number = f"{MOST_NAMED}+" if len(codes) > MOST_NAMED else str(len(codes))
-        found.append(Finding(str(what), number, bool(codes), codes[:MOST_NAMED]))
-    return found
+    games = Game.objects.order_by("-pk")
+    return [
+        _named(str(say("Games that cannot be rated")), games.filter(rated=Game.Rated.PARKED)),
+        _named(str(say("Games that make no record")), games.filter(kept_as=Game.Kept.PARKED)),
+    ]
+
+
+def _not_seen_to() -> list[Finding]:
+    """Finished games to which no job has come, or in which it fails each time."""
+    now = timezone.now()
+    unarchived = Game.objects.filter(ended__lt=now - UNARCHIVED, kept_as=Game.Kept.LOG).order_by("ended")
+    uncounted = Game.objects.filter(ended__lt=now - UNCOUNTED, counted=False).order_by("pk")
+    return [
+        _named(str(say("Finished games that are no records yet")), unarchived),
+        _named(str(say("Finished games that no career counts yet")), uncounted),
+    ]
+
+
+def _named(what: str, games: QuerySet[Game]) -> Finding:
+    codes = list(games.values_list("code", flat=True)[: MOST_NAMED + 1])
+    number = f"{MOST_NAMED}+" if len(codes) > MOST_NAMED else str(len(codes))
+    return Finding(what, number, bool(codes), codes[:MOST_NAMED])
+
+
+def _recounts() -> list[Finding]:
+    """What the last recounts found, and that there are any."""
+    proofs = Proof.objects.in_bulk()
+    return [_recounted(kind, proofs.get(kind)) for kind in Proof.Of]
+
+
+def _recounted(kind: Proof.Of, proof: Proof | None) -> Finding:
+    what = str(say("Differences in the last recount: %(what)s")) % {"what": kind.label}
+    if proof is None:
+        return Finding(what, str(say("no recount yet")), wrong=False)
+    wrong = proof.differences > 0 or proof.at < timezone.now() - UNPROVED
+    return Finding(what, f"{proof.differences} ({_when(proof.at)})", wrong)
+
+
+def _when(moment: datetime) -> str:
+    return timezone.localtime(moment).strftime("%Y-%m-%d %H:%M")

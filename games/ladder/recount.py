@@ -9,7 +9,7 @@ from games.ladder.finished import Finished, finished
 from games.ladder.ledger import in_force
 from games.ladder.rate import Held, beaten, play
 from games.ladder.replay import replay
-from games.models import Game, Generation, Ladder, Rating, RatingEvent
+from games.models import Game, Generation, Ladder, Rating, RatingEvent, keep_proof
 from games.rating import Standing
 
 logger = logging.getLogger(__name__)
@@ -42,13 +42,15 @@ class Recount:
 def recount(pace: str, progress: Progress = lambda games: None) -> Recount:
     """Work out one ladder from its first game on and compare it with its ledger and its ratings; both stay as they are.
 
-    A replay that is under way is brought to its end first, and one that begins meanwhile has it begin again.
+    A replay that is under way is brought to its end first, and one that begins meanwhile has it begin again. How much
+    differs is kept for staff to see.
     """
     while True:
         replay()
         before = _generation(pace)
         found = _recount(pace, progress)
         if not found.differences or _generation(pace) == before:
+            keep_proof(pace, len(found.differences))
             return found
 
 

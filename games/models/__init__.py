@@ -3,6 +3,7 @@
 from games.models.careers import Career, Opponent
 from games.models.moderation import FINAL, Act, Appeal, Case, Glance, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
+from games.models.proofs import Proof, keep_proof
 from games.models.ratings import Generation, Ladder, Milestone, Rating, RatingEvent
 from games.models.records import Figures, Record
 from games.models.rooms import Admission, Meeting, Nudge, Room, RoomSeat, Waiting
@@ -29,6 +30,7 @@ __all__ = [
     "Milestone",
     "Nudge",
     "Opponent",
+    "Proof",
     "Rating",
     "RatingEvent",
     "Reason",
@@ -40,5 +42,6 @@ __all__ = [
     "Server",
     "Waiting",
     "What",
+    "keep_proof",
     "new_code",
 ]
