@@ -6,14 +6,16 @@ that makes no record without a fault is parked with the fault, keeps its rows, a
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import Error as DatabaseFault
 from django.db import transaction
 
-from games import careers, log, opening, packing, rules, servers, steps
+from games import careers, log, one_by_one, opening, packing, rules, servers, steps
 from games.figures import figures_of
 from games.models import Figures, Game, Record, Seat
 from games.opening import Opened
@@ -52,13 +54,12 @@ def archive_finished() -> int:
     """Pack away the games that ended some minutes ago; the answer is how many became records."""
     before = datetime.fromtimestamp((servers.database_now() - AFTER_MS) / 1000, UTC)
     due = Game.objects.filter(ended__lt=before, kept_as=Game.Kept.LOG).order_by("ended")
-    end = time.monotonic() + SECONDS
-    done = 0
-    for game_id in due.values_list("pk", flat=True)[:MOST]:
-        if time.monotonic() > end:
-            break
-        done += archive(game_id)
-        time.sleep(PAUSE_SECONDS)
+    return one_by_one.see_to("Game", due.values_list("pk", flat=True)[:MOST], _archive_and_rest, seconds=SECONDS)
+
+
+def _archive_and_rest(game_id: int) -> bool:
+    done = archive(game_id)
+    time.sleep(PAUSE_SECONDS)
     return done
 
 
@@ -69,13 +70,13 @@ def archive(game_id: int) -> bool:
         return False
     try:
         finished = _finished(game)
+        with _its_own_fault():
+            packed, figures = packing.pack(finished.record), _figures(finished)
     except log.Gone:
         return False
     except NoRecord as wrong:
         _park(game, str(wrong))
         return False
-    packed = packing.pack(finished.record)
-    figures = _figures(finished)
     with transaction.atomic():
         if not log.archive(game_id, packed):
             return False
@@ -112,17 +113,26 @@ def _finished(game: Game) -> Finished:
         raise NoRecord(["It ended before its first event."])
     began = datetime.fromtimestamp(tail.started_ms // 1000, UTC)
     names = [sitter.name for sitter in opened.sitters]
-    try:
+    with _its_own_fault():
         terms = opened.terms()
         events = tuple(step.event for step in steps.read(rules.blank(terms), tail.lines))
         record = make_record(game.code, began.strftime("%Y-%m-%dT%H:%M:%SZ"), terms, names, events)
-    except Exception as error:
-        # Whatever breaks a replay is a fault of this one game, and no reason to leave the others.
-        raise NoRecord([f"{type(error).__name__}: {error}"]) from error
-    faults = [str(fault) for fault in judge(write_record(record))] or _wrong_rows(game, record.result)
+        faults = [str(fault) for fault in judge(write_record(record))] or _wrong_rows(game, record.result)
+        written = as_json(record)
     if faults:
         raise NoRecord(faults)
-    return Finished(opened, events, as_json(record))
+    return Finished(opened, events, written)
+
+
+@contextmanager
+def _its_own_fault() -> Iterator[None]:
+    """Whatever breaks a replay is a fault of this one game, but for a database that does not answer."""
+    try:
+        yield
+    except DatabaseFault:
+        raise
+    except Exception as error:
+        raise NoRecord([f"{type(error).__name__}: {error}"]) from error
 
 
 def _wrong_rows(game: Game, result: rules.Result) -> list[str]:

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Min, Q, Sum
 from django.db.models.functions import Greatest
 
+from games import one_by_one
 from games.models import Career, Figures, Game, Opponent, Proof, Seat, keep_proof
 
 logger = logging.getLogger(__name__)
@@ -37,13 +38,7 @@ Progress = Callable[[int], None]
 def count_finished() -> int:
     """Count the games that have ended since; the answer is how many."""
     due = Game.objects.filter(ended__isnull=False, counted=False).order_by("pk")
-    end = time.monotonic() + SECONDS
-    done = 0
-    for game_id in due.values_list("pk", flat=True)[:MOST]:
-        if time.monotonic() > end:
-            break
-        done += count(game_id)
-    return done
+    return one_by_one.see_to("Game", due.values_list("pk", flat=True)[:MOST], count, seconds=SECONDS)
 
 
 def count(game_id: int) -> bool:

@@ -3,7 +3,6 @@
 All of it may run twice, late, or in two workers at once: each room is locked and looked at again before it changes.
 """
 
-import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,10 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from games import rooms
+from games import one_by_one, rooms
 from games.models import Game, Room, RoomSeat
-
-logger = logging.getLogger(__name__)
 
 # How long an open room may be idle: one that everybody sees, one with a link, and one whose last game is over.
 PUBLIC_IDLE = timedelta(minutes=30)
@@ -34,20 +31,12 @@ MOST_ROOMS = 500
 def sweep(now: datetime | None = None) -> int:
     """Close what is stale, free what nobody comes back to; the answer is how many rooms that closed."""
     now = now or timezone.now()
-    _each(_waited_for(now), partial(_give_to_those_who_are_there, now=now))
-    return sum(_each(due.order_by("touched"), partial(_close, why=why, now=now)) for why, due in _due(now).items())
+    _see_to(_waited_for(now), partial(_give_to_those_who_are_there, now=now))
+    return sum(_see_to(due.order_by("touched"), partial(_close, why=why, now=now)) for why, due in _due(now).items())
 
 
-def _each(found: QuerySet[Room], see_to: Callable[[Room], bool]) -> int:
-    """See to each of these rooms; one in which that fails is no harm to the others. The answer is in how many it did
-    something."""
-    done = 0
-    for room in found[:MOST_ROOMS]:
-        try:
-            done += see_to(room)
-        except Exception:
-            logger.exception("Room %s could not be seen to", room.code)
-    return done
+def _see_to(found: QuerySet[Room], do: Callable[[Room], bool]) -> int:
+    return one_by_one.see_to("Room", found[:MOST_ROOMS], do)
 
 
 def _due(now: datetime) -> dict[Room.Closed, QuerySet[Room]]:

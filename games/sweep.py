@@ -4,7 +4,7 @@ Whoever comes here has no table: load, decide, append, ring, in one plain functi
 web process: the log's fence lets one of them through, and the other finds nothing left to do.
 """
 
-from games import doorbell, ladder, log, news, opening, rules, servers, steps
+from games import doorbell, ladder, log, news, one_by_one, opening, rules, servers, steps
 from games.frames import Step
 from games.opening import Opened
 from games.rules import State
@@ -12,7 +12,7 @@ from games.rules import State
 
 def wake_overdue() -> int:
     """Let the clock act in every such game; the answer is in how many it did."""
-    return sum(wake(game_id) for game_id in servers.overdue(servers.database_now()))
+    return one_by_one.see_to("Game", servers.overdue(servers.database_now()), wake)
 
 
 def wake(game_id: int) -> bool:

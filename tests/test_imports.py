@@ -47,7 +47,7 @@ LEVELS: list[list[str]] = [
     ["games.models", "games.migrations"],
     ["accounts"],
     ["games.names"],
-    ["games.bots", "games.rating", "games.packing", "games.figures", "games.charts"],
+    ["games.bots", "games.rating", "games.packing", "games.figures", "games.charts", "games.one_by_one"],
     ["games.rules"],
 ]
 

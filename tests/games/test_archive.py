@@ -9,11 +9,11 @@ from io import StringIO
 import pytest
 from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
-from django.db import connections
+from django.db import OperationalError, connections
 
 from accounts import closing
 from accounts.models import User
-from games import archive, log, rules, tables
+from games import archive, log, rules, tables, troubles
 from games.figures import figures_of
 from games.models import Event, Figures, Game, Record, Seat
 from games.rules.judge import judge
@@ -107,6 +107,47 @@ def test_a_game_whose_replay_fails_is_parked_with_an_alarm_and_keeps_its_rows(
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert archive.archive_finished() == 0
     assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("breaks", ["judge", "as_json", "figures_of"])
+def test_whatever_breaks_over_one_game_parks_it_and_keeps_no_other_from_its_record(
+    breaks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, other = finished("fr-2", ago=timedelta(hours=2)), finished("es-3")
+    work = getattr(archive, breaks)
+
+    def fail_once(*args: object) -> object:
+        monkeypatch.setattr(archive, breaks, work)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(archive, breaks, fail_once)
+    assert archive.archive_finished() == 1
+    game.refresh_from_db()
+    other.refresh_from_db()
+    assert (game.kept_as, other.kept_as) == ("parked", "record")
+    assert "ZeroDivisionError" in game.record.faults
+
+
+def test_a_database_that_fails_over_one_game_parks_nothing_and_the_next_run_finds_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    game, _other = finished("fr-2", ago=timedelta(hours=2)), finished("es-3")
+    find = archive._wrong_rows
+
+    def fail(asked: Game, result: rules.Result) -> list[str]:
+        if asked == game:
+            raise OperationalError
+        return find(asked, result)
+
+    monkeypatch.setattr(archive, "_wrong_rows", fail)
+    assert archive.archive_finished() == 1
+    game.refresh_from_db()
+    assert game.kept_as == "log"
+    assert caplog.text.count(f"Game {game.pk} could not be seen to") == 1
+    (found,) = [one for one in troubles.look() if one.what == "Finished games that are no records yet"]
+    assert (found.wrong, found.games) == (True, [game.code])
+    monkeypatch.setattr(archive, "_wrong_rows", find)
+    assert archive.archive_finished() == 1
 
 
 def test_a_parked_game_is_archived_when_somebody_asks_after_it_was_mended() -> None:

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.core.management import call_command
 
 from accounts.models import User
-from games import archive, careers, ladder
+from games import archive, careers, ladder, troubles
 from games.models import Career, Game, Opponent, RatingEvent, Seat
 from games.tasks import count_finished, recount_careers
 from tests.games import power
@@ -78,6 +78,27 @@ def test_figures_count_whether_the_record_or_the_result_comes_first(name: str) -
         assert not seat.figures.plan or getattr(row, seat.figures.plan) == 1
         assert getattr(row, seat.conduct) == 1
     assert careers.recount() == 0
+
+
+def test_a_game_that_cannot_be_counted_keeps_no_other_from_it_and_staff_finds_it(
+    cast: list[User], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, *_ = [finish(cast[:2], ranked=False, finish_seq=None, kept_as="record") for _ in range(3)]
+    add = careers._add_result
+
+    def refuse(seat: Seat) -> None:
+        if seat.game_id == bad.pk:
+            raise ZeroDivisionError
+        add(seat)
+
+    monkeypatch.setattr(careers, "_add_result", refuse)
+    assert careers.count_finished() == 2
+    assert Career.objects.get(pk=cast[0].pk).games == 2
+    assert caplog.text.count(f"Game {bad.pk} could not be seen to") == 1
+    (found,) = [finding for finding in troubles.look() if finding.games]
+    assert (found.what, found.games) == ("Finished games that no career counts yet", [bad.code])
+    monkeypatch.setattr(careers, "_add_result", add)
+    assert careers.count_finished() == 1
 
 
 def test_a_void_game_counts_for_conduct_alone(cast: list[User]) -> None:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from accounts.models import User
-from games import intervention, log, opening, rules, servers, steps, sweep
-from games.models import Game, Server
+from games import intervention, log, opening, rules, servers, steps, sweep, troubles
+from games.models import Event, Game, Server
 from games.opening import NewSeat, open_game
 from games.tasks import wake_overdue
 
@@ -60,6 +60,20 @@ def test_a_limit_acts_when_its_time_has_come_and_only_once() -> None:
     assert log_of(game) == ["round_started", "countdown_started"]
     game.refresh_from_db()
     assert game.kept_by is None
+
+
+def test_a_game_that_cannot_be_woken_keeps_no_other_from_its_time_and_staff_finds_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, *others = [begun(new_game()) for _ in range(3)]
+    for game in (broken, *others):
+        so_much_later(game, READY_MS + servers.GONE_MS + 1_000)
+    Event.objects.filter(game=broken).update(body="{")
+    assert sweep.wake_overdue() == 2
+    assert [log_of(game)[1] for game in others] == ["resumed", "resumed"]
+    assert caplog.text.count(f"Game {broken.pk} could not be seen to") == 1
+    (named,) = [finding.games for finding in troubles.look() if finding.games]
+    assert named == [broken.code]
 
 
 def test_a_limit_that_passed_while_nobody_looked_moves_first() -> None:
