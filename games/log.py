@@ -76,13 +76,14 @@ class Ending:
     """What a game's last line means for its row and its seats.
 
     `ladder` is where a ranked game counts, `standings` each seat's place and points in the order of the seats; a void
-    game has no places.
+    game has no places. Where staff or a fault of the server made it void, whoever had left is forgiven.
     """
 
     reason: str
     rounds: int
     ladder: str | None
     standings: tuple[tuple[int | None, int], ...]
+    forgives: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def _let_go(cursor: CursorWrapper, departures: Iterable[tuple[int, Departure]]) 
 
 
 def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
-    """Store how these games ended: no game is over without its result. Who left a void one is forgiven."""
+    """Store how these games ended: no game is over without its result."""
     numbers = _finish_numbers(cursor, endings)
     for game_id, ending in endings.items():
         cursor.execute(
@@ -165,10 +166,7 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
             "UPDATE games_seat SET place = %s, points = %s, forgiven = forgiven OR (conduct <> '' AND %s),"
             " conduct = CASE conduct WHEN '' THEN 'finished' ELSE conduct END,"
             " ended = (SELECT ended FROM games_game WHERE id = games_seat.game_id) WHERE game_id = %s AND number = %s",
-            [
-                (place, points, ending.reason == "void", game_id, seat)
-                for seat, (place, points) in enumerate(ending.standings)
-            ],
+            [(place, points, ending.forgives, game_id, seat) for seat, (place, points) in enumerate(ending.standings)],
         )
 
 

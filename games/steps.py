@@ -8,7 +8,7 @@ from games.frames import Step, compact
 from games.opening import Opened
 from games.rules import State
 from games.rules import events as rules_events
-from games.rules.events import Abandoned, Event
+from games.rules.events import Abandoned, Event, GameEnded
 
 
 def steps_of(state: State, events: Sequence[Event]) -> list[Step]:
@@ -95,7 +95,7 @@ def append_of(
         left=sum(1 << seat for seat in after.leavers),
         departures=departures_of(done, started_ms) if after.leavers else (),
         ended_ms=now if after.phase == "over" else None,
-        ending=ending_of(after),
+        ending=ending_of(done[-1]),
     )
 
 
@@ -135,8 +135,9 @@ def pages_to_ring(opened: Opened, before: State | None, after: State) -> list[st
     return [*(news.of_person(person) for person in people if person is not None), *room]
 
 
-def ending_of(state: State) -> log.Ending | None:
+def ending_of(last: Step) -> log.Ending | None:
     """What the log stores of the result, in the transaction of the last event; None while the game runs."""
+    state = last.after
     result = rules.result(state)
     if result is None:
         return None
@@ -146,4 +147,5 @@ def ending_of(state: State) -> log.Ending | None:
         rounds=rules.full_rounds(state),
         ladder=state.terms.pace if state.terms.ranked else None,
         standings=tuple((places.get(score.seat), score.total) for score in result.scores),
+        forgives=isinstance(last.event, GameEnded) and last.event.by in ("staff", "server"),
     )

@@ -14,6 +14,7 @@ from games import packing, rules, steps
 from games.bots import Strength
 from games.bots.selfplay import SelfPlay, seated
 from games.figures import figures_of
+from games.frames import Step
 from games.log import CONDUCT
 from games.rules import Refused, chance
 from games.rules.commands import Leave
@@ -71,7 +72,7 @@ def play(number: int) -> Told:
     log = game.play()
     record = make_record("", CREATED, terms, [""] * len(terms.seats), log)
     counted = figures_of(terms, log)
-    ending = steps.ending_of(counted.state)
+    ending = steps.ending_of(Step(log[-1], counted.state))
     assert ending is not None
     scores = [rules.score(seat, player) for seat, player in enumerate(counted.state.players)]
     return Told(

@@ -9,6 +9,7 @@ from asgiref.sync import sync_to_async
 from accounts.models import User
 from games import log, opening, rules, servers, steps
 from games.bots.selfplay import SelfPlay, seated
+from games.frames import Step
 from games.models import Game
 from games.opening import NewSeat, open_game
 from games.rules import State, chance, terms
@@ -113,7 +114,8 @@ def _write(game: Game, play: SelfPlay) -> None:
                 wake_at=None if wakes is None else started + wakes,
                 started_ms=started,
                 ended_ms=now if play.state.phase == "over" else None,
-                ending=steps.ending_of(play.state),
+                departures=steps.departures_of([Step(event, play.state) for event in play.log], started),
+                ending=steps.ending_of(Step(play.log[-1], play.state)),
             )
         ]
     )

@@ -93,7 +93,7 @@ def test_who_leaves_a_game_that_goes_on_has_left_it_from_then_on(leaving: str) -
     assert [one.left_at for one in game.seats.order_by("number")] == [None, moment(began, 5_000), moment(began, 8_000)]
 
 
-def test_who_left_a_game_that_becomes_void_is_forgiven() -> None:
+def test_who_left_a_game_that_staff_or_a_fault_of_ours_makes_void_is_forgiven() -> None:
     game = new_game(3)
     state = begun(game)
     happened = rules.decide(state, 1, Leave(), 5_000)
@@ -106,6 +106,17 @@ def test_who_left_a_game_that_becomes_void_is_forgiven() -> None:
         ("left", True),
         ("finished", False),
     ]
+
+
+def test_who_stayed_away_until_nobody_was_left_is_not_forgiven() -> None:
+    game = new_game(3)
+    state = begun(game)
+    happened = rules.decide(state, 1, Leave(), 5_000)
+    write(game, state, happened)
+    state = steps.steps_of(state, happened)[-1].after
+    write(game, state, rules.void(state, "rules", 6_000))
+    assert game.seats.get(number=1).conduct == "left"
+    assert not game.seats.filter(forgiven=True).exists()
 
 
 def test_games_that_were_left_before_it_was_said_at_once_say_so_too() -> None:
