@@ -84,7 +84,7 @@ def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
             raise RoomRefusal("too_many")
         if room.pace == Game.Pace.LIVE:
             _leave_other_live_seats(person.pk)
-        Waiting.objects.filter(user=person).delete()
+            Waiting.objects.filter(user=person).delete()
         return room.seats.create(
             number=free[0] if number is None else number,
             user=person,

@@ -80,7 +80,8 @@ def start(room: Room, seats: Sequence[RoomSeat], reader: int | None) -> Game:
     people = [seat.user_id for seat in seats if seat.user_id is not None]
     if room.ranked and (refused := refusal_of_ranked(people, reader)):
         raise RoomRefusal(refused)
-    Waiting.objects.filter(user__in=people).delete()
+    if room.pace == Game.Pace.LIVE:
+        Waiting.objects.filter(user__in=people).delete()
     room.seats.exclude(user=None).update(agrees=False, at_table=True)
     game = open_game(
         [

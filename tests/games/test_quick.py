@@ -236,6 +236,22 @@ def test_whoever_waits_leaves_their_open_room_and_whoever_sits_down_waits_no_mor
 
 
 @pytest.mark.django_db
+def test_whoever_sits_in_a_relaxed_room_or_whose_relaxed_game_begins_waits_on() -> None:
+    alice, bob = people(2)
+    room = rooms.open_room(bob, pace="relaxed")
+    quick.enter(alice, 2)
+    rooms.sit(room, alice)
+    assert Waiting.objects.filter(user=alice).exists()
+    for person in (alice, bob):
+        rooms.agree(room, person)
+    assert rooms.running_game(room) is not None
+    assert Waiting.objects.filter(user=alice).exists()
+    live = rooms.open_room(bob)
+    rooms.sit(live, alice)
+    assert not Waiting.objects.exists()
+
+
+@pytest.mark.django_db
 def test_whoever_was_barred_while_waiting_is_sent_away_and_the_others_are_matched() -> None:
     alice, bob, charlie = people(3)
     for person in (alice, bob, charlie):
