@@ -283,6 +283,18 @@ def test_the_page_tells_honestly_what_is_known(client: Client) -> None:
 
 
 @pytest.mark.django_db
+def test_whoever_has_waited_three_minutes_reads_that_the_others_have_to_wait_as_long(client: Client) -> None:
+    alice, bob = people(2)
+    waits(alice, rating=1500, seconds=180)
+    waits(bob, rating=2400)
+    client.force_login(alice)
+    page = client.post("/play/quick/beat/").content.decode()
+    assert "<dt>Your range of ratings</dt><dd>all</dd>" in page
+    assert "1, 0 of them near you" in page
+    assert "once both have waited three minutes, ratings do not matter" in page
+
+
+@pytest.mark.django_db
 def test_a_visitor_is_asked_to_sign_in_before_waiting(client: Client) -> None:
     for address in ("/play/quick/enter/", "/play/quick/beat/", "/play/quick/leave/"):
         assert "/account/sign-in/" in client.post(address).headers["Location"]
