@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q
+from django.db.models import Exists, F, OuterRef, Prefetch, Q
 
 from accounts.models import User
 from games import pace, rooms
@@ -31,14 +31,13 @@ def play_against_bots(person: User, bots: int, strength: Strength) -> Game:
 
 
 def free_rooms(page: str | int = 1, *, pace: str = "", ranked: bool | None = None) -> Page[Any]:
-    """Public rooms with a free seat where nobody plays yet, the fullest first; each with its `seats` in order."""
-    found = rooms.resting().filter(public=True)
+    """The rooms that lack somebody, the fullest first; each with its `seats` in order."""
+    found = rooms.welcoming()
     if pace:
         found = found.filter(pace=pace)
     if ranked is not None:
         found = found.filter(ranked=ranked)
-    found = found.annotate(people=Count("seats", filter=Q(seats__user__isnull=False)), taken=Count("seats"))
-    found = found.filter(people__gt=0, taken__lt=F("size")).order_by(F("size") - F("taken"), "-touched", "pk")
+    found = found.order_by(F("size") - F("taken"), "-touched", "pk")
     seats = RoomSeat.objects.select_related("user").order_by("number")
     return Paginator(found.select_related("owner").prefetch_related(Prefetch("seats", seats)), ROOMS_A_PAGE).get_page(
         page

@@ -26,6 +26,7 @@ from .state import (
     resting,
     result_of,
     running_game,
+    welcoming,
 )
 
 __all__ = [
@@ -69,4 +70,5 @@ __all__ = [
     "start_now",
     "take_bot_away",
     "unwelcome",
+    "welcoming",
 ]

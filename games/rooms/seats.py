@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils.functional import Promise
 
 from accounts.models import User
@@ -21,7 +21,7 @@ from games.rooms.holding import (
 )
 from games.rooms.refusals import REFUSALS, RoomRefusal
 from games.rooms.starting import start_if_agreed
-from games.rooms.state import admission_of, live_game_of, resting
+from games.rooms.state import admission_of, live_game_of, welcoming
 from games.rules import terms
 
 # Relaxed seats are many, but not without end.
@@ -95,7 +95,7 @@ def sit(room: Room, person: User, number: int | None = None) -> RoomSeat:
 
 def sit_anywhere(person: User) -> Room:
     """Sit down where a live casual game lacks the fewest people, with nobody who is blocked, or open a room."""
-    for room in welcoming(person):
+    for room in _worth_trying(person):
         if blocked(person.pk, list(room.seats.values_list("user", flat=True))):
             continue
         try:
@@ -108,12 +108,10 @@ def sit_anywhere(person: User) -> Room:
     return open_room(person)
 
 
-def welcoming(person: User) -> QuerySet[Room]:
-    """Public rooms for a live casual game with a free seat, the fullest first."""
-    people = Count("seats", filter=Q(seats__user__isnull=False))
-    rooms = resting().filter(public=True, ranked=False, pace=Game.Pace.LIVE).exclude(seats__user=person)
-    rooms = rooms.annotate(people=people, free=F("size") - Count("seats")).filter(people__gt=0, free__gt=0)
-    return rooms.order_by("free", "created")[:MOST_TRIED]
+def _worth_trying(person: User) -> QuerySet[Room]:
+    """Rooms for a live casual game that this person could join, the fullest first."""
+    rooms = welcoming().filter(ranked=False, pace=Game.Pace.LIVE).exclude(seats__user=person)
+    return rooms.order_by(F("size") - F("taken"), "created")[:MOST_TRIED]
 
 
 def stand(room: Room, person: User) -> None:

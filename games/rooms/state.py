@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from games.models import Admission, Game, Room, RoomSeat, Seat
@@ -15,6 +15,15 @@ def resting() -> QuerySet[Room]:
     """Open rooms in which no game is being played."""
     playing = Game.objects.filter(room=OuterRef("pk"), ended=None)
     return Room.objects.filter(~Exists(playing), closed=None)
+
+
+def welcoming() -> QuerySet[Room]:
+    """Public rooms with a free seat, each with how many are `taken`: nobody plays there yet, and somebody sits there to
+    play with, who in a live room is not away."""
+    there = Q(live=False) | Q(seen__gte=timezone.now() - AWAY)
+    people = RoomSeat.objects.filter(there, room=OuterRef("pk"), user__isnull=False)
+    found = resting().filter(Exists(people), public=True)
+    return found.annotate(taken=Count("seats")).filter(taken__lt=F("size"))
 
 
 def running_game(room: Room) -> Game | None:

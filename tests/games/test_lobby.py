@@ -99,6 +99,22 @@ def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_li
     assert list(lobby.free_rooms()) == [full]
 
 
+def test_a_live_room_in_which_nobody_is_leads_nobody_there_until_somebody_comes_back() -> None:
+    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    live = rooms.open_room(alice, size=4, bots=["master"])
+    rooms.sit(live, bob)
+    relaxed = rooms.open_room(alice, size=3, pace="relaxed")
+    assert list(lobby.free_rooms()) == [live, relaxed]
+    RoomSeat.objects.update(seen=timezone.now() - rooms.AWAY * 2)
+    assert list(lobby.free_rooms()) == [relaxed]
+    own = rooms.sit_anywhere(charlie)
+    assert own != live
+    rooms.note(live, bob.pk)
+    assert set(lobby.free_rooms()) == {live, relaxed, own}
+    rooms.close(own, charlie)
+    assert rooms.sit_anywhere(charlie) == live
+
+
 @pytest.mark.parametrize("speed", Game.Pace.values)
 def test_nobody_is_led_back_into_a_game_that_they_left_for_good(speed: terms.Pace, client: Client) -> None:
     alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
