@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 
 from accounts.models import User
 from games import pace, rooms
@@ -45,17 +45,25 @@ def free_rooms(page: str | int = 1, *, pace: str = "", ranked: bool | None = Non
 
 
 def rooms_of(person_id: int) -> list[Room]:
-    """The open rooms that this person `sits` in, and those somebody invited them to."""
-    mine = Q(seats__user=person_id) | Q(admissions__user=person_id, admissions__invited=True)
+    """The open rooms that this person `sits` in, and after them those somebody invited them to."""
     sits = Exists(RoomSeat.objects.filter(room=OuterRef("pk"), user=person_id))
-    found = rooms.resting().filter(mine).annotate(sits=sits).select_related("owner").distinct()
-    return list(found.order_by("-touched")[:MOST_GAMES])
+    own = RoomSeat.objects.filter(user=person_id).values("room")
+    found = rooms.resting().filter(Q(pk__in=own) | Q(pk__in=_invited_to(person_id).values("pk"))).annotate(sits=sits)
+    return list(found.select_related("owner").order_by("-sits", "-touched")[:MOST_GAMES])
 
 
 def invitations(person_id: int) -> int:
     """How many open rooms somebody has invited this person to, where they do not sit yet."""
+    return _invited_to(person_id).exclude(seats__user=person_id).count()
+
+
+def _invited_to(person_id: int) -> QuerySet[Room]:
+    """Open rooms that this person is invited to; none of them is that of somebody blocked, or with such a person in it,
+    whichever of the two has blocked the other."""
     invited = rooms.resting().filter(admissions__user=person_id, admissions__invited=True)
-    return invited.exclude(seats__user=person_id).count()
+    apart = rooms.kept_apart(person_id)
+    beside = Exists(RoomSeat.objects.filter(room=OuterRef("pk"), user__in=apart))
+    return invited.exclude(owner__in=apart).exclude(beside)
 
 
 @dataclass(frozen=True, slots=True)

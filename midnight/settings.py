@@ -332,6 +332,8 @@ ACCOUNT_RATE_LIMITS = {
     "export": "6/h/user",
     "judge": "20/m/ip",
     "bots": "30/600s/ip",
+    "open_room": "30/600s/user",
+    "invite": "30/h/user",
 }
 # Requests of the read API a minute and address.
 API_LIMIT = 120

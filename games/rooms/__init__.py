@@ -7,7 +7,7 @@ Who locks what: first the rows of people, then rows of rooms, each in the order 
 them. So nobody waits in a circle, and what two people do at once happens one after the other.
 """
 
-from .holding import blocked_pairs
+from .holding import blocked_pairs, kept_apart
 from .owner import change, close, decline, invite, show_out
 from .refusals import REFUSALS, RoomRefusal
 from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
@@ -48,6 +48,7 @@ __all__ = [
     "hand_over",
     "invite",
     "is_away",
+    "kept_apart",
     "last_game",
     "let_go",
     "let_in",

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
@@ -80,6 +80,13 @@ def blocked_pairs(people: Collection[int]) -> set[frozenset[int]]:
     """The pairs among these people of whom one has blocked the other."""
     rows = Ignored.objects.filter(person__in=people, other__in=people, blocked=True)
     return {frozenset(pair) for pair in rows.values_list("person", "other")}
+
+
+def kept_apart(person_id: int) -> QuerySet[User]:
+    """Whom this person has blocked, and who has blocked this person."""
+    blocks = Ignored.objects.filter(blocked=True)
+    whom, by_whom = blocks.filter(person=person_id).values("other"), blocks.filter(other=person_id).values("person")
+    return User.objects.filter(Q(pk__in=whom) | Q(pk__in=by_whom))
 
 
 def refuse_all_but(room: Room, owner: User) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from allauth.core import ratelimit
 from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
@@ -87,6 +88,8 @@ def open_room(request: HttpRequest) -> HttpResponse:
     me = _somebody(request)
     if isinstance(me, HttpResponse):
         return me
+    if late := _too_often(request, me, "open_room"):
+        return late
     try:
         room = rooms.open_room(me, **form.chosen())
     except RoomRefusal as refused:
@@ -104,6 +107,8 @@ def sit_anywhere(request: HttpRequest) -> HttpResponse:
     me = _somebody(request)
     if isinstance(me, HttpResponse):
         return me
+    if late := _too_often(request, me, "open_room"):
+        return late
     try:
         return redirect("games:room", rooms.sit_anywhere(me).code)
     except RoomRefusal as refused:
@@ -159,6 +164,8 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     me = _somebody(request)
     if isinstance(me, HttpResponse):
         return me
+    if what == "invite" and (late := _too_often(request, me, "invite")):
+        return late
     refusal, own_game = "", None
     try:
         ACTS[what](request, found, me)
@@ -195,6 +202,12 @@ def _somebody(request: HttpRequest) -> User | HttpResponse:
         if isinstance(request.user, AnonymousUser):
             return entered
     return request.user
+
+
+def _too_often(request: HttpRequest, me: User, action: str) -> HttpResponse | None:
+    """Why this person waits, where they did it too often lately; of visitors only so many come in from an address."""
+    late: HttpResponse | None = ratelimit.consume_or_429(request, action=action, user=me)
+    return late
 
 
 def _context(request: HttpRequest, room: Room) -> dict[str, Any]:

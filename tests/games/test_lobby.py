@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games import intervention, lobby, quick, rooms
+from games import chat, intervention, lobby, quick, rooms
 from games.models import Game, Room, RoomSeat
 from games.rules import terms
 
@@ -172,6 +172,38 @@ def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> No
     rooms.sit(room, bob)
     rooms.show_out(room, alice, bob.pk)
     assert room.code not in client.get("/play/").content.decode()
+
+
+def test_invitations_come_after_ones_own_rooms_however_many_they_are(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = User.objects.create_user("Alice"), User.objects.create_user("Bob")
+    own = [rooms.open_room(bob, pace="relaxed") for _ in range(2)]
+    others = [rooms.open_room(alice, pace="relaxed") for _ in range(3)]
+    for room in others:
+        rooms.invite(room, alice, "Bob")
+    assert lobby.rooms_of(bob.pk) == [*own[::-1], *others[::-1]]
+    monkeypatch.setattr(lobby, "MOST_GAMES", 3)
+    assert lobby.rooms_of(bob.pk) == [*own[::-1], others[-1]]
+
+
+@pytest.mark.parametrize("who_blocks", [0, 1])
+def test_no_invitation_leads_to_somebody_blocked(who_blocks: int) -> None:
+    alice, bob, charlie, dora = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
+    of_alice, with_alice, without = (
+        rooms.open_room(owner, size=3, pace="relaxed", public=False) for owner in (alice, charlie, dora)
+    )
+    rooms.sit(with_alice, alice)
+    for room, host in ((of_alice, alice), (with_alice, charlie), (without, dora)):
+        rooms.invite(room, host, "Bob")
+    assert (set(lobby.rooms_of(bob.pk)), lobby.invitations(bob.pk)) == ({of_alice, with_alice, without}, 3)
+    both = (alice, bob)
+    chat.ignore(both[who_blocks], both[1 - who_blocks], blocked=True)
+    assert (lobby.rooms_of(bob.pk), lobby.invitations(bob.pk)) == ([without], 1)
+    rooms.sit(with_alice, bob)
+    assert lobby.rooms_of(bob.pk) == [with_alice, without]
+    chat.ignore(both[who_blocks], both[1 - who_blocks])
+    assert lobby.invitations(bob.pk) == 2
 
 
 def test_every_page_and_the_header_that_is_rung_say_how_many_invitations_wait(client: Client) -> None:

@@ -250,6 +250,17 @@ def test_an_invitation_is_declined_and_may_come_again(alice: User, bob: User) ->
     assert offer not in invited.get(f"/rooms/{room.code}/").content.decode()
 
 
+def test_nobody_opens_rooms_or_invites_without_end_and_others_go_on(alice: User, bob: User) -> None:
+    host = client_of(alice)
+    assert [host.post("/play/anywhere/").status_code for _ in range(31)] == [302] * 30 + [429]
+    assert "Wait a little and try again." in host.post("/rooms/", USUAL).content.decode()
+    room = Room.objects.get(closed=None)
+    invite, said = f"/rooms/{room.code}/invite/", {"name": "Bob"}
+    assert [host.post(invite, said).status_code for _ in range(31)] == [302] * 30 + [429]
+    assert host.post(f"/rooms/{room.code}/agree/").status_code == 302
+    assert client_of(bob).post("/rooms/", USUAL).status_code == 302
+
+
 def test_nobody_is_led_to_a_table_where_somebody_blocked_them_sits(alice: User, bob: User, charlie: User) -> None:
     room = rooms.open_room(alice, size=3)
     rooms.sit(room, bob)
