@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from redis import RedisError
@@ -169,8 +169,11 @@ def is_muted(seat: Seat) -> bool:
 
 def meeting_of(game: Game, now: datetime | None = None) -> Meeting | None:
     """The time that was proposed last, unless it is long over."""
-    now = now or timezone.now()
-    return Meeting.objects.filter(game=game, at__gt=now - timedelta(hours=1)).select_related("by").first()
+    return _meetings(game, now or timezone.now()).select_related("by").first()
+
+
+def _meetings(game: Game, now: datetime) -> QuerySet[Meeting]:
+    return Meeting.objects.filter(game=game, at__gt=now - timedelta(hours=1))
 
 
 def propose(game: Game, person: User, at: datetime, now: datetime | None = None) -> Meeting:
@@ -186,14 +189,15 @@ def propose(game: Game, person: User, at: datetime, now: datetime | None = None)
     return meeting
 
 
-def accept(game: Game, person: User) -> None:
-    """Be there as well; accepting twice is accepting."""
+def accept(game: Game, person: User, at: datetime) -> None:
+    """Be there as well at the time that this person saw; accepting twice is accepting."""
     _refuse_strangers(game, person)
-    meeting = meeting_of(game)
-    if meeting is not None:
-        with transaction.atomic():
-            meeting.accepted.add(person)
-            _tell(game)
+    with transaction.atomic():
+        meeting = _meetings(game, timezone.now()).select_for_update(no_key=True).first()
+        if meeting is None or meeting.at != at:
+            raise RoomRefusal("other_time")
+        meeting.accepted.add(person)
+        _tell(game)
 
 
 def undecided(meeting: Meeting) -> list[str]:

@@ -14,6 +14,7 @@ from accounts.models import User
 from games import pace, rooms
 from games.models import Room
 from games.rooms import RoomRefusal
+from games.views.rooms import with_refusal
 
 MOST_MINUTES = 14 * 60
 OFFSET = re.compile(r"-?[0-9]{1,4}")
@@ -45,7 +46,7 @@ def mute(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def meet(request: HttpRequest, code: str) -> HttpResponse:
-    """Propose a time, or accept the one that is proposed."""
+    """Propose a time, or accept the one that this person saw."""
     room = get_object_or_404(Room, code=code)
     game = rooms.running_game(room)
     if not isinstance(request.user, User) or game is None:
@@ -54,9 +55,9 @@ def meet(request: HttpRequest, code: str) -> HttpResponse:
         if "at" in request.POST:
             pace.propose(game, request.user, _moment(request))
         else:
-            pace.accept(game, request.user)
+            pace.accept(game, request.user, _seen(request))
     except RoomRefusal as refused:
-        return render(request, "games/refused.html", {"refusal": str(refused), "room": room}, status=422)
+        return with_refusal(request, room, refused)
     return redirect("games:seats", code)
 
 
@@ -70,3 +71,11 @@ def _moment(request: HttpRequest) -> datetime:
     except (ValueError, OverflowError):
         # Some years lie beyond what a clock can show elsewhere.
         raise RoomRefusal("no_such_time") from None
+
+
+def _seen(request: HttpRequest) -> datetime:
+    """The time that a page showed as proposed."""
+    try:
+        return datetime.fromisoformat(request.POST.get("seen", ""))
+    except ValueError:
+        raise RoomRefusal("other_time") from None

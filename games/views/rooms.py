@@ -191,8 +191,13 @@ def settings(request: HttpRequest, code: str) -> HttpResponse:
     try:
         rooms.change(found, me, **form.chosen())
     except RoomRefusal as refused:
-        return render(request, "games/room.html", _context(request, found) | {"refusal": str(refused)}, status=422)
+        return with_refusal(request, found, refused)
     return redirect("games:room", code)
+
+
+def with_refusal(request: HttpRequest, room: Room, refused: RoomRefusal) -> HttpResponse:
+    """The room as it is now, and why what was asked for cannot be."""
+    return render(request, "games/room.html", _context(request, room) | {"refusal": str(refused)}, status=422)
 
 
 def _somebody(request: HttpRequest) -> User | HttpResponse:

@@ -196,9 +196,9 @@ def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
     assert timedelta(hours=46) < meeting.at - timezone.now() < timedelta(hours=48)
     assert pace.undecided(meeting) == ["Bob"]
     with pytest.raises(RoomRefusal):
-        pace.accept(game, charlie)
+        pace.accept(game, charlie, meeting.at)
     for _ in range(2):
-        pace.accept(game, bob)
+        pace.accept(game, bob, meeting.at)
     assert pace.undecided(meeting) == []
     assert client.get(f"/rooms/{room.code}/seats/").content.decode().count("the game waits") == 2
     assert "all accept" in client.get(f"/rooms/{room.code}/seats/").content.decode()
@@ -207,17 +207,56 @@ def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
     assert pace.meeting_of(game, timezone.now() + timedelta(hours=5)) is None
 
 
+def time_shown(page: str) -> str:
+    """The time that one accepts by pressing the button of this page."""
+    found = re.search(r'name="seen" value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.django_db
+def test_nobody_accepts_a_time_that_they_have_not_seen(client: Client) -> None:
+    alice, bob = people("Alice", "Bob")
+    room, game = relaxed_game([alice, bob])
+    meet = f"/rooms/{room.code}/meet/"
+    first = pace.propose(game, alice, timezone.now() + timedelta(days=1)).at
+    client.force_login(bob)
+    seen = time_shown(client.get(f"/rooms/{room.code}/seats/").content.decode())
+    assert datetime.fromisoformat(seen) == first
+    second = pace.propose(game, alice, first + timedelta(hours=5)).at
+    for said in ({"seen": seen}, {"seen": "soon"}, {"seen": "0001-01-01T00:00+14:00"}, {"seen": "2030-01-01"}, {}):
+        refused = client.post(meet, said)
+        assert refused.status_code == 422
+        assert "This time is not proposed any more." in refused.content.decode()
+        assert datetime.fromisoformat(time_shown(refused.content.decode())) == second
+    assert pace.undecided(Meeting.objects.get()) == ["Bob"]
+    assert client.post(meet, {"seen": time_shown(refused.content.decode())}).status_code == 302
+    assert pace.undecided(Meeting.objects.get()) == []
+
+
+@pytest.mark.django_db
+def test_a_time_that_is_long_over_is_accepted_no_more() -> None:
+    alice, bob = people("Alice", "Bob")
+    _room, game = relaxed_game([alice, bob])
+    meeting = pace.propose(game, alice, timezone.now() + timedelta(days=1))
+    over = timezone.now() - timedelta(hours=2)
+    Meeting.objects.update(at=over)
+    with pytest.raises(RoomRefusal, match="not proposed any more"):
+        pace.accept(game, bob, over)
+    assert list(meeting.accepted.all()) == [alice]
+
+
 @pytest.mark.django_db
 def test_a_time_waits_for_nobody_who_has_left(client: Client) -> None:
     alice, bob, charlie = people("Alice", "Bob", "Charlie")
     room, game = relaxed_game([alice, bob, charlie])
     meeting = pace.propose(game, bob, timezone.now() + timedelta(days=1))
-    pace.accept(game, charlie)
+    pace.accept(game, charlie, meeting.at)
     assert pace.undecided(meeting) == ["Alice"]
     assert intervention.remove(game.pk, alice.pk)
     assert pace.undecided(meeting) == []
     with pytest.raises(RoomRefusal):
-        pace.accept(game, alice)
+        pace.accept(game, alice, meeting.at)
     client.force_login(alice)
     page = client.get(f"/rooms/{room.code}/seats/").content.decode()
     assert "all accept" in page

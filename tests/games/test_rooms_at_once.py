@@ -2,14 +2,16 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from accounts import closing
 from accounts.models import User
-from games import quick, rooms
-from games.models import Game, Room, RoomSeat, Seat, Waiting
+from games import pace, quick, rooms
+from games.models import Game, Meeting, Room, RoomSeat, Seat, Waiting
 from games.rooms import RoomRefusal
 
 both = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
@@ -83,6 +85,19 @@ class TestAtOnce:
         at_once(lambda: quick.match(2, now), lambda: rooms.sit(room, alice))
         assert RoomSeat.objects.filter(user=alice).count() == 1
         assert not Waiting.objects.filter(user=alice).exists()
+
+    def test_whoever_accepts_a_time_while_another_is_proposed_has_not_accepted_the_other(self) -> None:
+        alice, bob = people(2)
+        room = rooms.open_room(alice, pace="relaxed")
+        rooms.sit(room, bob)
+        for person in (alice, bob):
+            rooms.agree(room, person)
+        game, first = Game.objects.get(), timezone.now() + timedelta(days=1)
+        pace.propose(game, alice, first)
+        second = first + timedelta(hours=5)
+        at_once(lambda: pace.accept(game, bob, first), lambda: pace.propose(game, alice, second))
+        meeting = Meeting.objects.get()
+        assert (meeting.at, list(meeting.accepted.all())) == (second, [alice])
 
 
 @pytest.mark.django_db
