@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from games import lobby, pace
+from games import lobby, pace, rooms
 from games.models import Seat
 from games.moderation import letters
 
@@ -13,12 +13,14 @@ def context(request: HttpRequest) -> dict[str, object]:
     signed in."""
     person_id: int | None = getattr(getattr(request, "user", None), "pk", None)
 
-    # A table's page says of the others.
+    # A table's page, by itself or in its room, says of the others.
     match = request.resolver_match
     here = request.GET.get("bar") or (match.kwargs.get("code") if match else None)
 
     def turns() -> list[Seat]:
-        return [] if person_id is None else [seat for seat in pace.owed(person_id) if seat.game.code != here]
+        owed = [] if person_id is None else pace.owed(person_id)
+        others = [seat for seat in owed if seat.game.code != here]
+        return [seat for seat in others if rooms.address_of_seat(seat.game) != request.path]
 
     def invitations() -> int:
         return 0 if person_id is None else lobby.invitations(person_id)

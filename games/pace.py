@@ -16,7 +16,7 @@ from redis import RedisError
 
 from accounts import letters
 from accounts.models import User
-from games import news
+from games import news, rooms
 from games.models import Game, Meeting, Nudge, Seat
 from games.rooms import RoomRefusal, plays_on
 
@@ -40,8 +40,12 @@ def owed(person_id: int) -> list[Seat]:
     """The seats of running relaxed games in which this person is waited for, the most urgent first."""
     running = Seat.objects.filter(user=person_id, ended=None, game__ended=None)
     seats = running.filter(game__pace=Game.Pace.RELAXED, game__awaits__gt=0)
-    waited_for = [seat for seat in seats.select_related("game") if is_awaited(seat)]
-    return sorted(waited_for, key=lambda seat: (seat.game.wake_at is None, seat.game.wake_at or 0, seat.game_id))
+    return sorted((seat for seat in seats.select_related("game__room") if is_awaited(seat)), key=urgency)
+
+
+def urgency(seat: Seat) -> tuple[bool, int, int]:
+    """What seats are sorted by so that the one comes first whose time is over soonest."""
+    return seat.game.wake_at is None, seat.game.wake_at or 0, seat.game_id
 
 
 def is_awaited(seat: Seat) -> bool:
@@ -113,7 +117,7 @@ def _to_be_told(now: datetime) -> Iterator[Seat]:
     ).filter(user__emailaddress__verified=True, user__emailaddress__primary=True)
     for seat in (
         seats.exclude(quiet | shut_out)
-        .select_related("game", "user")
+        .select_related("game__room", "user")
         .order_by(F("nudge__tried").asc(nulls_first=True), "pk")
     ):
         if is_awaited(seat) and seat.user_id is not None and not has_page_open(seat.user_id):
@@ -130,7 +134,7 @@ def _claim(seat: Seat, now: datetime) -> Nudge | None:
 
 
 def _write(person: User, seat: Seat, nudge: Nudge) -> None:
-    stop = _address("games:mute", signing.dumps(seat.pk, salt=SALT))
+    stop = f"{settings.SITE_URL}{reverse('games:mute', args=[signing.dumps(seat.pk, salt=SALT)])}"
     before = 0 if nudge.sent is None else int(nudge.sent.timestamp())
     headers = {
         "Message-ID": f"<turn.{seat.pk}.{before}@{urlsplit(settings.SITE_URL).hostname}>",
@@ -139,18 +143,14 @@ def _write(person: User, seat: Seat, nudge: Nudge) -> None:
     if stop.startswith("https:"):
         # A mail program may press the button by itself (RFC 8058), but only over a line that nobody listens to.
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    link = _address("games:game", seat.game.code)
+    link = f"{settings.SITE_URL}{rooms.address_of_seat(seat.game)}"
     letters.send_now(person, "games/letters/turn", headers=headers, link=link, mute=stop)
-
-
-def _address(name: str, argument: str) -> str:
-    return f"{settings.SITE_URL}{reverse(name, args=[argument])}"
 
 
 def seat_of_letter(token: str) -> Seat | None:
     """The seat that a letter's link is about; None where the link is none of ours."""
     try:
-        return Seat.objects.select_related("game").filter(pk=signing.loads(token, salt=SALT)).first()
+        return Seat.objects.select_related("game__room").filter(pk=signing.loads(token, salt=SALT)).first()
     except signing.BadSignature:
         return None
 

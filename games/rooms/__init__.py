@@ -15,6 +15,7 @@ from .staff import close_room, hand_over, let_go, let_in, remove_person, reopen,
 from .starting import agree, open_matched, start_now
 from .state import (
     AWAY,
+    address_of_seat,
     admission_of,
     back,
     game_before,
@@ -35,6 +36,7 @@ __all__ = [
     "REFUSALS",
     "RoomRefusal",
     "add_bot",
+    "address_of_seat",
     "admission_of",
     "agree",
     "back",

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from games.models import Admission, Game, Room, RoomSeat, Seat
@@ -40,11 +41,21 @@ def result_of(game: Game) -> list[Seat]:
 
 
 def game_before(room: Room, person_id: int) -> Game | None:
-    """What whoever sits in a room has before them: its running game, then how that ended, until they are `back`."""
-    seat = RoomSeat.objects.filter(room=room, user=person_id).first()
-    if seat is None:
-        return None
-    return running_game(room) or (last_game(room) if seat.at_table else None)
+    """What whoever sits in a room has before them: its running game, then how that ended, until they are `back`.
+
+    Whoever plays has their game there even if they have no seat in the room any more.
+    """
+    seat, running = RoomSeat.objects.filter(room=room, user=person_id).first(), running_game(room)
+    if running is not None:
+        return running if seat is not None or plays_on(running, person_id) else None
+    return last_game(room) if seat is not None and seat.at_table else None
+
+
+def address_of_seat(game: Game) -> str:
+    """Where its players play it: in its room, or by itself."""
+    return (
+        reverse("games:game", args=[game.code]) if game.room is None else reverse("games:room", args=[game.room.code])
+    )
 
 
 def back(room: Room, person_id: int) -> None:

@@ -1,4 +1,4 @@
-"""Times as people read them."""
+"""What pages about one's games ask for: times as people read them, and where one plays."""
 
 from datetime import datetime
 
@@ -7,7 +7,15 @@ from django.utils import formats, timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from games import rooms
+from games.models import Game
+
 register = template.Library()
+
+
+@register.filter
+def address_of_seat(game: Game) -> str:
+    return rooms.address_of_seat(game)
 
 
 @register.filter

@@ -3,11 +3,9 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
 from accounts.models import User
 from games import rooms
-from games.models import Game
 from games.rooms import RoomRefusal
 
 
@@ -17,11 +15,4 @@ def to_own_game(request: HttpRequest, me: User, refused: RoomRefusal) -> HttpRes
     if game is None:
         return None
     messages.error(request, str(refused))
-    return redirect(address_of_seat(game))
-
-
-def address_of_seat(game: Game) -> str:
-    """Where its players play it: in its room, or by itself."""
-    return (
-        reverse("games:game", args=[game.code]) if game.room is None else reverse("games:room", args=[game.room.code])
-    )
+    return redirect(rooms.address_of_seat(game))

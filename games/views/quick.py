@@ -17,7 +17,7 @@ from games.models import Waiting
 from games.ranked import pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
-from games.views.elsewhere import address_of_seat, to_own_game
+from games.views.elsewhere import to_own_game
 
 
 @never_cache
@@ -28,7 +28,7 @@ def wait(request: HttpRequest) -> HttpResponse:
     me = _me(request)
     row = Waiting.objects.filter(user=me).first()
     if row is None and (game := rooms.live_game_of(me.pk)):
-        return redirect(address_of_seat(game))
+        return redirect(rooms.address_of_seat(game))
     return render(request, "games/quick.html", _context(me, row) | {"ended": row is None and "ended" in request.GET})
 
 
@@ -56,7 +56,7 @@ def beat(request: HttpRequest) -> HttpResponse:
     if row is None:
         game = rooms.live_game_of(me.pk)
         ended = reverse("games:quick", query={"ended": "yes"})
-        return HttpResponseClientRedirect(address_of_seat(game) if game else ended)
+        return HttpResponseClientRedirect(rooms.address_of_seat(game) if game else ended)
     return render(request, "games/_waiting.html", _context(me, row))
 
 

@@ -27,7 +27,7 @@ from games.models import Game, Room
 from games.ranked import pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
-from games.views.elsewhere import address_of_seat, to_own_game
+from games.views.elsewhere import to_own_game
 from games.views.game import game as game_page
 
 # On every answer with a room: a page drops what is older than what it shows.
@@ -172,7 +172,7 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     except RoomRefusal as refused:
         refusal, own_game = str(refused), rooms.live_game_of(me.pk) if refused.code == "elsewhere" else None
     found.refresh_from_db()
-    context = _context(request, found) | {"refusal": refusal, "elsewhere": own_game and address_of_seat(own_game)}
+    context = _context(request, found) | {"refusal": refusal, "elsewhere": own_game and rooms.address_of_seat(own_game)}
     if request.htmx:  # type: ignore[attr-defined]
         return _gone_along(request, context) or _made_anew(request, context) or _fragment(request, context)
     if refusal:

@@ -113,16 +113,17 @@ def test_four_people_play_a_relaxed_game_over_days_and_nobody_is_written_to_twic
 @pytest.mark.django_db
 def test_a_letter_leads_to_the_game_and_a_button_behind_its_link_ends_all_letters_about_it(client: Client) -> None:
     alice, bob = people("Alice", "Bob")
-    _room, game = relaxed_game([alice, bob])
+    room, _game = relaxed_game([alice, bob])
     now = timezone.now()
     assert pace.send_due(at(now)) == 2
     assert pace.send_due(at(now)) == 0
     letter = next(str(letter.body) for letter in mail.outbox if letter.to == ["alice@a.example"])
-    assert f"/games/{game.code}/" in letter
+    assert f"/rooms/{room.code}/" in letter
     found = re.search(r"/letters/mute/\S+", letter)
     assert found is not None
     # A mail program that looks at every link ends nothing.
     assert client.head(found[0]).status_code == 200
+    assert f'href="/rooms/{room.code}/"' in client.get(found[0]).content.decode()
     assert "one a day at most" in client.get(found[0]).content.decode()
     assert not Nudge.objects.filter(muted=True).exists()
     assert "Send me letters all the same" in client.post(found[0]).content.decode()
@@ -168,17 +169,20 @@ def test_the_header_says_whose_turn_it_is_at_the_cost_of_one_question(
     client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     alice, bob = people("Alice", "Bob")
-    games = [relaxed_game([alice, bob])[1] for _ in range(5)]
+    places, games = zip(*(relaxed_game([alice, bob]) for _ in range(5)), strict=True)
     Game.objects.filter(pk=games[0].pk).update(wake_at=5)
     Game.objects.filter(pk=games[1].pk).update(wake_at=3)
     Game.objects.filter(pk=games[2].pk).update(awaits=0)
     with django_assert_num_queries(1):
         owed = pace.owed(alice.pk)
+        assert [rooms.address_of_seat(seat.game) for seat in owed[:2]] == [
+            f"/rooms/{room.code}/" for room in (places[1], places[0])
+        ]
     assert [seat.game for seat in owed[:2]] == [games[1], games[0]]
     assert len(owed) == 4
     client.force_login(alice)
     page = client.get("/privacy/").content.decode()
-    assert f'href="/games/{games[1].code}/"' in page
+    assert f'href="/rooms/{places[1].code}/"' in page
     assert "Your turn" in page
     assert "Your turn" not in Client().get("/privacy/").content.decode()
     listed = client.get("/play/").content.decode()

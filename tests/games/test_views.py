@@ -11,8 +11,8 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from accounts.models import User
-from games import allowance, rules, tables
-from games.models import Game, Seat
+from games import allowance, rooms, rules, tables
+from games.models import Game, Room, Seat
 from games.opening import NewSeat, open_game, seal
 from games.rules.commands import Pass, Ready
 from games.views.game import Asking
@@ -42,6 +42,13 @@ def new_game(person: User, *, begun: bool = True) -> Game:
 
 def relaxed_game(person: User) -> Game:
     return open_game([NewSeat("violet", person.pk), NewSeat("amber", strength="apprentice")], pace="relaxed")
+
+
+def relaxed_room(person: User) -> Room:
+    """A room in which a relaxed game against a bot is being played."""
+    room = rooms.open_room(person, pace="relaxed", bots=["apprentice"])
+    rooms.agree(room, person)
+    return room
 
 
 def client_of(person: User) -> AsyncClient:
@@ -134,6 +141,16 @@ async def test_the_bar_of_a_table_or_a_replay_says_in_which_other_game_it_is_one
     assert await led_to(f"/games/{over.code}/replay/") == await led_to("/play/turns/") == [here.code]
     await Game.objects.filter(pk=there.pk).aupdate(awaits=0)
     assert await led_to(f"/games/{here.code}/") == []
+
+
+async def test_the_bar_of_a_table_at_its_rooms_address_says_nothing_of_that_table(stopped: None) -> None:
+    person = await sync_to_async(User.objects.create_user)("Alice")
+    here, there = [await sync_to_async(relaxed_room)(person) for _ in range(2)]
+    client = await sync_to_async(client_of)(person)
+    leads = f'class="button primary turn" href="/rooms/{there.code}/"'
+    page: Any = await client.get(f"/rooms/{here.code}/")
+    assert leads in page.content.decode()
+    assert f'turn" href="/rooms/{here.code}/"' not in page.content.decode()
 
 
 async def test_a_stranger_may_look_on_but_plays_nothing(stopped: None) -> None:
