@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -12,6 +12,7 @@ from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from accounts.models import User
 from games import pace, rooms
 from games.bots.strengths import Strength
+from games.history import name_of
 from games.models import Game, Room, RoomSeat, Seat
 from games.opening import NewSeat, open_game
 from games.rules import terms
@@ -68,23 +69,39 @@ def _invited_to(person_id: int) -> QuerySet[Room]:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A game that goes on, and whether it waits for this person."""
+    """A game that goes on: where and with whom this person plays it, whether it waits for them, and until when it waits
+    for anybody."""
 
-    code: str
-    created: datetime
+    address: str
+    opponents: list[str]
+    pace: str
     due: bool
+    until: datetime | None
 
 
 def running_games(person_id: int) -> list[Running]:
-    """The games that this person is still in: first those that wait for them, then the latest."""
-    seats = (
-        Seat.objects.filter(user=person_id, ended=None, game__ended=None)
-        .select_related("game")
-        .order_by("-game__created")
+    """The games that this person is still in: first those that wait for them, by urgency, then the latest."""
+    sitters = Prefetch("game__seats", Seat.objects.select_related("user").order_by("number"))
+    found = Seat.objects.filter(user=person_id, ended=None, game__ended=None).order_by("-game__created")
+    seats = [seat for seat in found.select_related("game__room").prefetch_related(sitters) if not seat.has_left]
+    return [_running(seat) for seat in sorted(seats, key=_place)[:MOST_GAMES]]
+
+
+def _running(seat: Seat) -> Running:
+    game = seat.game
+    waits = game.pace == Game.Pace.RELAXED and game.wake_at is not None
+    return Running(
+        address=rooms.address_of_seat(game),
+        opponents=[name_of(other) for other in game.seats.all() if other != seat],
+        pace=game.pace,
+        due=_is_due(seat),
+        until=datetime.fromtimestamp((game.wake_at or 0) / 1_000, UTC) if waits else None,
     )
-    games = [
-        Running(seat.game.code, seat.game.created, seat.game.pace == Game.Pace.RELAXED and pace.is_awaited(seat))
-        for seat in seats[:MOST_GAMES]
-        if not seat.has_left
-    ]
-    return sorted(games, key=lambda game: not game.due)
+
+
+def _is_due(seat: Seat) -> bool:
+    return seat.game.pace == Game.Pace.RELAXED and pace.is_awaited(seat)
+
+
+def _place(seat: Seat) -> tuple[int, ...]:
+    return (0, *pace.urgency(seat)) if _is_due(seat) else (1,)

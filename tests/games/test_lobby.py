@@ -1,8 +1,8 @@
 """The lobby: what it lists, in which order, and that five hundred rooms cost no more than five."""
 
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 
 import psutil
 import pytest
@@ -125,13 +125,68 @@ def test_nobody_is_led_back_into_a_game_that_they_left_for_good(speed: terms.Pac
         rooms.agree(room, person)
     game = Game.objects.get()
     client.force_login(alice)
-    assert game.code in client.get("/play/").content.decode()
+    assert room.code in client.get("/play/").content.decode()
     assert intervention.remove(game.pk, alice.pk)
     assert not lobby.running_games(alice.pk)
     assert lobby.running_games(bob.pk)
-    assert game.code not in client.get("/play/").content.decode()
+    assert room.code not in client.get("/play/").content.decode()
     assert client.get("/play/quick/").status_code == 200
     assert [rooms.plays_on(game, person.pk) for person in (alice, bob)] == [False, True]
+
+
+def begun(*people: User, pace: terms.Pace = "relaxed", bots: Sequence[str] = ()) -> tuple[Room, Game]:
+    """A game in a room of the first one's, with all of them in it."""
+    room = rooms.open_room(people[0], size=len(people) + len(bots), pace=pace, bots=bots)
+    for person in people[1:]:
+        rooms.sit(room, person)
+    for person in people:
+        rooms.agree(room, person)
+    game = rooms.running_game(room)
+    assert game is not None
+    return room, game
+
+
+def test_ones_own_games_say_with_whom_at_which_pace_and_until_when_at_no_more_questions_for_many(
+    client: Client,
+) -> None:
+    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    client.force_login(alice)
+    soon, later = (datetime(2040, 5, day, 12, tzinfo=UTC) for day in (1, 2))
+
+    def due(game: Game, at: datetime) -> None:
+        Game.objects.filter(pk=game.pk).update(wake_at=at.timestamp() * 1_000)
+
+    late, late_game = begun(alice, bob)
+    due(late_game, later)
+    client.get("/play/")
+    few = queries_of(client)
+    theirs, their_game = begun(bob, alice)
+    Game.objects.filter(pk=their_game.pk).update(awaits=0)
+    due(their_game, soon)
+    first, first_game = begun(bob, charlie, alice)
+    due(first_game, soon)
+    live, _ = begun(alice, pace="live", bots=["master"])
+    assert queries_of(client) == few
+    found = lobby.running_games(alice.pk)
+    assert [game.address for game in found] == [f"/rooms/{room.code}/" for room in (first, late, live, theirs)]
+    assert [game.due for game in found] == [True, True, False, False]
+    assert [game.until for game in found] == [soon, later, None, soon]
+    assert [game.pace for game in found] == ["relaxed", "relaxed", "live", "relaxed"]
+    assert [set(game.opponents) for game in found if game.pace == "relaxed"] == [{"Bob", "Charlie"}, {"Bob"}, {"Bob"}]
+    page = client.get("/play/").content.decode()
+    assert page.count("Game with Bob") >= 2
+    assert page.count('<time datetime="2040-05-01T12:00:00+00:00" data-local>') == 2
+    assert "burglar</strong>" in page
+
+
+def test_whoever_plays_finds_their_game_at_the_rooms_address_even_where_the_room_is_closed() -> None:
+    alice, bob, charlie, dora = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
+    room, game = begun(alice, bob, charlie)
+    rooms.close_room(room)
+    assert not room.seats.exists()
+    assert intervention.remove(game.pk, bob.pk)
+    before = {person.name: rooms.game_before(room, person.pk) for person in (alice, bob, charlie, dora)}
+    assert before == {"Alice": game, "Bob": None, "Charlie": game, "Dora": None}
 
 
 def test_rooms_are_found_by_pace_and_kind_and_the_fullest_comes_first() -> None:
