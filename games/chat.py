@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from games import news
 from games.models import Game, Ignored, Message, Room, RoomSeat, Seat
+from games.models.talk import MOST_LETTERS
 
 PRESETS: dict[str, str | Promise] = {
     "hello": _("Good evening!"),
@@ -100,14 +101,24 @@ def may_write_freely(person: User) -> bool:
 
 
 def say(person: User, place: Place, *, preset: str = "", words: str = "") -> Message:
-    """Say something; ValidationError where it is held back."""
-    words = " ".join(words.split())
+    """Say something; ValidationError where it is held back. Beside a ready sentence words are nothing."""
+    words = "" if preset else _folded(words)
     _refuse(person, preset, words)
     message = Message.objects.create(
-        channel=place.channel, audience=place.audience, author=person, preset=preset, words="" if preset else words
+        channel=place.channel, audience=place.audience, author=person, preset=preset, words=words
     )
     news.ring_on_commit(place.group)
     return message
+
+
+def _folded(words: str) -> str:
+    """The words with one blank wherever there is white space; too many are refused before anything looks at them."""
+    words = " ".join(words.split())
+    if len(words) > MOST_LETTERS:
+        raise ValidationError(
+            _("That is too long: %(most)d characters at most."), code="chat_long", params={"most": MOST_LETTERS}
+        )
+    return words
 
 
 def _refuse(person: User, preset: str, words: str) -> None:

@@ -16,6 +16,7 @@ from accounts import moderation
 from accounts.models import User
 from games import chat, rooms
 from games.models import Act, Game, Ignored, Message, Reason
+from games.models.talk import MOST_LETTERS
 from games.moderation import acts, reports, undoing
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
@@ -92,6 +93,20 @@ def test_links_are_held_back(words: str, game: Game, irma: User) -> None:
 )
 def test_sentences_with_a_full_stop_are_no_link(words: str, game: Game, irma: User) -> None:
     chat.say(irma, at(game, irma), words=words)
+
+
+def test_what_is_too_long_is_refused_before_anything_looks_at_it(game: Game, irma: User) -> None:
+    for words in ("x" * (MOST_LETTERS + 1), "x" * 60_000, "www." * MOST_LETTERS):
+        assert refused(irma, game, words=words) == "chat_long"
+    shown = client_of(irma).post(f"/talk/{chat.channel_of(game)}/", {"words": "x" * (MOST_LETTERS + 1)})
+    assert "That is too long: 200 characters at most." in shown.content.decode()
+    chat.say(irma, at(game, irma), words=f"  {'x' * MOST_LETTERS}\n")
+
+
+def test_words_beside_a_ready_sentence_are_nothing(game: Game, irma: User, max_: User) -> None:
+    chat.say(irma, at(game, irma), preset="hello", words="www.x" * 60_000)
+    assert words_of(game, max_) == ["Good evening!"]
+    assert refused(irma, game, preset="hello", words="Hey") == "chat_again"
 
 
 def test_floods_and_echoes_are_held_back(game: Game, irma: User) -> None:

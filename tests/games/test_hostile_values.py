@@ -37,6 +37,7 @@ VALUES = {
     "half a character": "\ud800",
     "what a pattern or a quotation is made of": "%_'\"\\",
     "a long text without end": "[" * 20_000,
+    "a long word without end": "x" * 20_000,
 }
 USUAL = "what is usual"
 # The best answer first: whoever gets it is sent in.
