@@ -4,7 +4,6 @@ A channel belongs to one game or room; in it players and watchers speak apart, s
 Whoever has it open hears the doorbell ring and fetches what is new: nothing that was said travels with the ring.
 """
 
-import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -15,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games import news
+from games import links, news
 from games.models import Game, Ignored, Message, Room, RoomSeat, Seat
 from games.models.talk import MOST_LETTERS
 
@@ -36,10 +35,6 @@ KEPT = timedelta(days=30)
 # So many things within so long, and not the same words again so soon.
 MOST, WITHIN = 5, timedelta(seconds=10)
 SAME_AGAIN = timedelta(seconds=30)
-# "Fun. It was" and "Gracias. De nada" are sentences: after a space there is one before the stop, too.
-LINK = re.compile(
-    r"https?:|www\.|[\w-]+(?:\s+\.\s*|\.)(?:com|net|org|io|gg|me|tv|ru|fr|de|it|es|pt|eu|info|biz|xyz|link|app)\b", re.I
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,7 @@ def may_write_freely(person: User) -> bool:
 
 def say(person: User, place: Place, *, preset: str = "", words: str = "") -> Message:
     """Say something; ValidationError where it is held back. Beside a ready sentence words are nothing."""
-    words = "" if preset else _folded(words)
+    words = "" if preset else _as_read(words)
     _refuse(person, preset, words)
     message = Message.objects.create(
         channel=place.channel, audience=place.audience, author=person, preset=preset, words=words
@@ -111,14 +106,14 @@ def say(person: User, place: Place, *, preset: str = "", words: str = "") -> Mes
     return message
 
 
-def _folded(words: str) -> str:
-    """The words with one blank wherever there is white space; too many are refused before anything looks at them."""
-    words = " ".join(words.split())
+def _as_read(words: str) -> str:
+    """The words as others are to see them; too many are refused before anything looks at them."""
+    words = links.fold(words)
     if len(words) > MOST_LETTERS:
         raise ValidationError(
             _("That is too long: %(most)d characters at most."), code="chat_long", params={"most": MOST_LETTERS}
         )
-    return words
+    return links.visible(words)
 
 
 def _refuse(person: User, preset: str, words: str) -> None:
@@ -132,7 +127,7 @@ def _refuse(person: User, preset: str, words: str) -> None:
         raise ValidationError(_("Guests have the ready sentences. Keep your account to write."), code="chat_guest")
     if not preset and person.is_muted:
         raise ValidationError(_("You are muted. The ready sentences stay yours."), code="chat_muted")
-    if LINK.search(words):
+    if links.leads_elsewhere(words):
         raise ValidationError(_("Links are held back here."), code="chat_link")
     now, own = timezone.now(), Message.objects.filter(author=person)
     if own.filter(at__gt=now - WITHIN).count() >= MOST:

@@ -47,7 +47,15 @@ LEVELS: list[list[str]] = [
     ["games.models", "games.migrations"],
     ["accounts"],
     ["games.names"],
-    ["games.bots", "games.rating", "games.packing", "games.figures", "games.charts", "games.one_by_one"],
+    [
+        "games.bots",
+        "games.rating",
+        "games.packing",
+        "games.figures",
+        "games.charts",
+        "games.links",
+        "games.one_by_one",
+    ],
     ["games.rules"],
 ]
 

@@ -75,24 +75,10 @@ def test_guests_and_who_is_muted_have_the_ready_sentences(game: Game, irma: User
 
 
 @pytest.mark.parametrize(
-    "words", ["https://x.y", "look at www.best-site", "buy at cheap-gold.com now", "cheap . net", "HTTP:something"]
+    "words", ["https://x.y", "look at www.best-site", "fo\u200bo.c\u200dom", "cheap . net", "Is it at bit.ly/x?"]
 )
 def test_links_are_held_back(words: str, game: Game, irma: User) -> None:
     assert refused(irma, game, words=words) == "chat_link"
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Well played.That was close.",
-        "Good game. It was fun. Me too",
-        "Gut. Es geht los",
-        "Gracias. De nada",
-        "Ja. Com sorte",
-    ],
-)
-def test_sentences_with_a_full_stop_are_no_link(words: str, game: Game, irma: User) -> None:
-    chat.say(irma, at(game, irma), words=words)
 
 
 def test_what_is_too_long_is_refused_before_anything_looks_at_it(game: Game, irma: User) -> None:
@@ -101,6 +87,13 @@ def test_what_is_too_long_is_refused_before_anything_looks_at_it(game: Game, irm
     shown = client_of(irma).post(f"/talk/{chat.channel_of(game)}/", {"words": "x" * (MOST_LETTERS + 1)})
     assert "That is too long: 200 characters at most." in shown.content.decode()
     chat.say(irma, at(game, irma), words=f"  {'x' * MOST_LETTERS}\n")
+
+
+def test_what_nobody_sees_is_not_said(game: Game, irma: User, max_: User) -> None:
+    chat.say(irma, at(game, irma), words="\u202eWell\u2066 \u200b done\0")
+    assert words_of(game, max_) == ["Well done"]
+    assert refused(irma, game, words="Well\u200b done") == "chat_again"
+    assert refused(irma, game, words="\u200b\u202e") == "no_words"
 
 
 def test_words_beside_a_ready_sentence_are_nothing(game: Game, irma: User, max_: User) -> None:

@@ -1,0 +1,44 @@
+"""What a text hides, and whether it leads somewhere else. Pure text: no database."""
+
+import re
+import unicodedata
+
+# Controls, and what is drawn as nothing or turns the direction of a line around.
+HIDDEN = {"Cc", "Cf"}
+# Emoji and some scripts are joined or parted by these; beside anything else they only hide.
+STRAY_JOINER = re.compile(r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])")
+
+# Of those that are words as well ("ok.so", "gg.si"), only what is pasted most; before a path, any ending will do.
+ENDINGS = (
+    "com net org info biz xyz link app io gg me tv eu fr it de es pt ru"
+    " online shop store site website page blog club vip pro icu click space cloud tech dev casino bet gift co cc ly"
+    " ar at au bg br ch cl cn cz dk ee fi ga gr hk hr hu ie ir jp kr kz lt lv ml mx nl nz pl ro sh sk tk tr tw ua uk uy"
+    " vn ws za"
+)
+# "Fun. It was" and "Gracias. De nada" are sentences: after a space there is one before the stop, too. Nothing looks
+# further back than one letter, nor far ahead: a text twice as long takes twice as long.
+LINK = re.compile(
+    r"\w://|https?:|www\."
+    rf"|(?<=[\w-])(?: \. ?|\.)(?:{'|'.join(ENDINGS.split())})\b"
+    r"|(?<=[\w-])\.[^\W\d_]{2,24}/"
+    r"|\b\d{1,3}(?:\.\d{1,3}){3}\b",
+    re.I,
+)
+
+
+def fold(text: str) -> str:
+    """The text with one blank wherever there is white space."""
+    return " ".join(text.split())
+
+
+def visible(text: str) -> str:
+    """The folded text without what nobody sees in it."""
+    seen = (char for char in fold(text) if char in "\u200c\u200d" or unicodedata.category(char) not in HIDDEN)
+    return fold(STRAY_JOINER.sub("", fold("".join(seen))))
+
+
+def leads_elsewhere(text: str) -> bool:
+    """Whether there is an address in it, in whatever letters and with whatever between them."""
+    letters = unicodedata.normalize("NFKC", text).replace("。", ".")
+    plain = (char for char in letters if unicodedata.category(char) not in HIDDEN | {"Mn"})
+    return LINK.search(fold("".join(plain))) is not None
