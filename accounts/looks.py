@@ -14,6 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 SHORTEST = 2
 LONGEST = 20
+# No name is as long, however it is written: of what somebody asks for, the rest is not looked at.
+LONGEST_ASKED = 200
 SEPARATORS = " -_.'"
 
 # What six languages' fonts and sentences carry without surprises: written from left to right, no letter is invisible,
@@ -40,7 +42,7 @@ def tidy(name: str) -> str:
 
 def fold(name: str) -> str:
     """Equal for two spellings of one name that differ in capitals only; what signing in by name goes by."""
-    return unicodedata.normalize("NFKC", tidy(name).casefold())
+    return unicodedata.normalize("NFKC", tidy(name[:LONGEST_ASKED]).casefold())
 
 
 @lru_cache(maxsize=4096)

@@ -83,3 +83,8 @@ def test_names_that_differ_to_the_eye_share_none(one: str, other: str) -> None:
 def test_signing_in_by_name_overlooks_capitals_only() -> None:
     assert looks.fold("ÉLOÏSE") == looks.fold("e\u0301loïse") == looks.fold(" Éloïse")
     assert looks.fold("Eloise") != looks.fold("Éloïse")
+
+
+def test_of_what_is_longer_than_any_name_the_rest_is_not_looked_at() -> None:
+    assert looks.fold("A" * 60_000) == "a" * looks.LONGEST_ASKED
+    assert len(looks.fold("A" + "\u0315\u0300" * 30_000)) <= looks.LONGEST_ASKED
