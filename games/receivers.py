@@ -1,6 +1,7 @@
 """What happens to people, at tables and in rooms; and what they played, for them to take along."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
@@ -19,13 +20,14 @@ FIGURES = [field.name for field in Figures._meta.concrete_fields if not field.pr
 
 @receiver(signals.suspended)
 def shut_out(sender: object, user: User, **kwargs: Any) -> None:
-    rooms.let_go(user.pk)
+    """Staff takes them out of live games; to a relaxed one they may come back in time (R8.8)."""
+    _leave(user.pk, Game.objects.filter(pace=Game.Pace.LIVE), intervention.remove)
 
 
 @receiver(signals.closed)
 def closed(sender: object, user: User, **kwargs: Any) -> None:
     """At a live table somebody sits and waits; a relaxed game they may come back to in time (R8.8)."""
-    _leave(user.pk, Game.objects.filter(pace=Game.Pace.LIVE))
+    _leave(user.pk, Game.objects.filter(pace=Game.Pace.LIVE), intervention.leave)
 
 
 @receiver(signals.deleted)
@@ -37,18 +39,26 @@ def deleted(sender: object, user: User, **kwargs: Any) -> None:
     for meeting in Meeting.objects.filter(accepted=user):
         meeting.accepted.remove(user)
     transaction.on_commit(lambda: doorbell.tell_renamed(user.pk), robust=True)
-    transaction.on_commit(lambda: _leave(user.pk, Game.objects.all()), robust=True)
+    transaction.on_commit(lambda: _leave(user.pk, Game.objects.all(), intervention.leave), robust=True)
 
 
-def _leave(person_id: int, games: QuerySet[Game]) -> None:
-    """And after that their rooms. What cannot be left now keeps nobody in the others, and is left by missing its next
-    rounds (R8.8)."""
-    for game_id in list(games.filter(seats__user=person_id, ended=None).values_list("pk", flat=True)):
-        try:
-            intervention.leave(game_id, person_id)
-        except Exception:
-            logger.exception("Person %d is gone, and still in game %d", person_id, game_id)
+def _leave(person_id: int, games: QuerySet[Game], leave: Callable[[int, int], bool]) -> None:
+    """And after that their rooms. What cannot be left at once is tried again, keeps nobody in the others, and is left
+    by missing its next rounds (R8.8)."""
+    waiting = list(games.filter(seats__user=person_id, ended=None).values_list("pk", flat=True))
+    for last in (False, False, True):
+        waiting = [game_id for game_id in waiting if not _is_left(game_id, person_id, leave, last)]
     rooms.let_go(person_id)
+
+
+def _is_left(game_id: int, person_id: int, leave: Callable[[int, int], bool], last: bool) -> bool:
+    try:
+        leave(game_id, person_id)
+    except Exception:
+        if last:
+            logger.exception("Person %d is gone, and still in game %d", person_id, game_id)
+        return False
+    return True
 
 
 @receiver(signals.signed_out)

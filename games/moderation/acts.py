@@ -4,7 +4,6 @@ ValidationError where it is refused: too many acts in an hour, a case that is no
 may not act on, a table at which they sat. Whatever is refused has changed nothing.
 """
 
-import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from accounts.models import Role, Trace, User
 from games import careers, chat, intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
-
-logger = logging.getLogger(__name__)
 
 ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.FORGIVE)
 
@@ -59,27 +56,11 @@ def bar(by: User, person: User, until: datetime, why: Why) -> Act:
 
 def suspend(by: User, person: User, until: datetime, why: Why) -> Act:
     """Out until then, or until an earlier suspension ends, if that is later: sessions, tokens and sockets end, and so
-    does their part in live games (R8.8)."""
+    does their part in live games and in rooms (R8.8)."""
     with transaction.atomic():
         act = _write_lasting(by, What.SUSPEND, why, person, until, person.suspended_until)
         accounts.suspend(person, until, by=Trace.STAFF)
-        transaction.on_commit(lambda: _leave_live_games(person.pk), robust=True)
     return act
-
-
-def _leave_live_games(person_id: int) -> None:
-    """Out of each of them; where one cannot be left just now, the others are, and it is tried again."""
-    left: set[int] = set()
-    for last in (False, False, True):
-        games = Game.objects.filter(seats__user=person_id, ended=None, pace=Game.Pace.LIVE).exclude(pk__in=left)
-        for game_id in list(games.values_list("pk", flat=True)):
-            try:
-                intervention.remove(game_id, person_id)
-            except Exception:
-                if last:
-                    logger.exception("Person %d is suspended, and still in game %d", person_id, game_id)
-            else:
-                left.add(game_id)
 
 
 def rename(by: User, person: User, why: Why) -> Act:

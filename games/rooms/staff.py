@@ -12,7 +12,7 @@ from accounts.models import User
 from games import news
 from games.models import Admission, Game, Room, RoomSeat, Waiting
 from games.rooms.holding import changed, end, stand_up
-from games.rooms.state import resting, running_game
+from games.rooms.state import plays_on, running_game
 
 
 def close_room(room: Room, why: Room.Closed = Room.Closed.STAFF) -> None:
@@ -91,12 +91,15 @@ def let_in(room: Room, person_id: int, invited: bool | None) -> None:
 
 
 def let_go(person_id: int) -> None:
-    """Somebody is gone from the site, for a while or for good: no room and no queue waits for them."""
+    """Somebody is gone from the site, for a while or for good: no queue waits for them, nor a room in which they do
+    not play on."""
     Waiting.objects.filter(user=person_id).delete()
-    for room in resting().filter(Q(seats__user=person_id) | Q(owner=person_id)).distinct().order_by("pk"):
+    theirs = Room.objects.filter(Q(seats__user=person_id) | Q(owner=person_id), closed=None)
+    for room in theirs.distinct().order_by("pk"):
         with transaction.atomic():
             held = Room.objects.select_for_update(no_key=True).get(pk=room.pk)
-            if held.closed is None and running_game(held) is None:
+            game = running_game(held)
+            if held.closed is None and (game is None or not plays_on(game, person_id)):
                 stand_up(held, [person_id])
                 changed(held)
 

@@ -60,13 +60,35 @@ def test_their_seat_in_a_room_and_their_place_in_the_queue_are_free(go: Going, a
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("go", [closing.close, closing.delete])
-def test_they_leave_a_live_game_at_once_and_their_room(go: Going, alice: User, bob: User) -> None:
-    game = game_of("live", alice, bob)
+@pytest.mark.parametrize(("go", "conduct"), [(closing.close, "left"), (closing.delete, "left"), (suspend, "removed")])
+def test_they_leave_a_live_game_at_once_and_their_room(go: Going, conduct: str, alice: User, bob: User) -> None:
+    game = game_of("live", bob, alice)
     go(bob)
     game.refresh_from_db()
-    assert (game.reason, Seat.objects.get(user=bob).conduct) == ("abandoned", "left")
+    assert (game.reason, Seat.objects.get(user=bob).conduct) == ("abandoned", conduct)
     assert [seat.user for seat in RoomSeat.objects.all()] == [alice]
+    assert Room.objects.get().owner == alice
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("go", GOING)
+def test_their_room_is_the_others_while_these_play_on(go: Going, alice: User, bob: User) -> None:
+    charlie = User.objects.create_user("Charlie")
+    game = game_of("live", bob, alice, charlie)
+    go(bob)
+    game.refresh_from_db()
+    assert game.ended is None
+    assert {seat.user for seat in RoomSeat.objects.all()} == {alice, charlie}
+    assert Room.objects.get().owner == alice
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("go", [closing.close, suspend])
+def test_where_they_may_play_on_in_time_their_room_waits_too(go: Going, alice: User, bob: User) -> None:
+    game_of("relaxed", bob, alice)
+    go(bob)
+    assert {seat.user for seat in RoomSeat.objects.all()} == {alice, bob}
+    assert Room.objects.get().owner == bob
 
 
 @pytest.mark.django_db(transaction=True)

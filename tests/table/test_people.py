@@ -38,8 +38,9 @@ async def lift_and_put_back(page: Page, spot: int) -> None:
 
 
 async def test_a_guest_who_takes_a_name_plays_on_over_the_same_socket(web: Site, new_match: NewMatch) -> None:
-    match = await new_match()
-    guest, other = await match.search(web)
+    # Three: whoever is suspended leaves the game, and two play on.
+    match = await new_match(3)
+    guest, other, _ = await match.search(web)
     await lift_and_put_back(guest, 0)
     form = {"name": "Irma Vep", "password": PASSWORD, "mail": ""}
     answer = await database_sync_to_async(browser_of(match, 0).post)("/account/claim/", form)
@@ -87,7 +88,7 @@ def deletes_the_account(match: Match) -> None:
 async def test_a_person_who_has_to_go_goes_and_the_others_play_on(
     web: Site, new_match: NewMatch, happens: Callable[[Match], None]
 ) -> None:
-    # Three: whoever closes an account leaves the game, and two play on.
+    # Three: whoever closes an account or is suspended leaves the game, and two play on.
     match = await new_match(3)
     going, staying, _ = await match.search(web)
     await database_sync_to_async(happens)(match)
