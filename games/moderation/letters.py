@@ -15,9 +15,9 @@ from games.moderation.pages import Page, page
 # What an act means to the person it was done to. What is not here is told to nobody.
 SENTENCES: dict[str, str | Promise] = {
     What.WARN: _("A moderator warns you."),
-    What.MUTE: _("You cannot write to others for a while; the ready sentences stay yours."),
-    What.BAR: _("You cannot play ranked games for a while."),
-    What.SUSPEND: _("Your account is suspended for a while."),
+    What.MUTE: _("You cannot write to others; the ready sentences stay yours."),
+    What.BAR: _("You cannot play ranked games."),
+    What.SUSPEND: _("Your account is suspended."),
     What.RENAME: _("Your name was not acceptable here and has been changed."),
     What.HIDE: _("Something that you wrote has been hidden."),
     What.CLOSE_ROOM: _("A room of yours has been closed."),

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import FOREVER, User
-from games.models import Act, Reason
-from games.moderation import acts, undoing
+from games.models import Act, Letter, Reason
+from games.moderation import acts, letters, undoing
 from games.moderation.acts import Why
 from tests.games.night_watch import moderator, somebody
 
@@ -65,3 +65,10 @@ def test_the_log_has_what_was_asked_for_and_what_came_of_it(do: Doing, field: st
     act = do(juve, max_, hour, WHY)
     assert act.until == hour
     assert act.before == act.after == {"until": FOREVER.isoformat()}
+
+
+@each
+def test_a_letter_about_what_is_for_good_speaks_of_no_end(do: Doing, field: str) -> None:
+    do(moderator(), somebody("Max"), FOREVER, WHY)
+    (said,) = letters.sentences(Letter.objects.get())
+    assert "for a while" not in str(said)
