@@ -398,10 +398,14 @@ def figures(request: HttpRequest, me: User) -> HttpResponse:
 @require_safe
 @moderators_only
 def signs(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    """What may be foul about somebody's play: fetched by their page when it stands, as it takes a moment."""
+    """What may be foul about somebody's play: fetched by their page when it stands, as it takes a moment. Nobody reads
+    signs that name themselves."""
     about = get_object_or_404(User, pk=pk)
+    if about.pk == me.pk:
+        raise PermissionDenied
     results = looking.ranked_results()
-    context = {"signs": looking.signs_of(about, results), "pairs": looking.pairs_of(about, results)}
+    pairs = [(other, said) for other, said in looking.pairs_of(about, results) if other.pk != me.pk]
+    context = {"signs": looking.signs_of(about, results), "pairs": pairs}
     return render(request, "games/moderation/_signs.html", context)
 
 

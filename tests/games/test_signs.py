@@ -220,3 +220,20 @@ def test_no_moderator_reads_there_of_signs_that_name_them(people: list[User]) ->
 
     assert seen_by(juve) == {"Max": (1, [])}
     assert seen_by(lupin) == {"Irma Vep": (0, ["Juve"]), "Max": (1, ["Juve"]), "Juve": (1, [])}
+
+
+@pytest.mark.django_db
+def test_no_moderator_reads_signs_about_themselves_nor_on_anothers_page_what_names_them(
+    people: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    irma, max_, _fandor = people
+    juve, lupin = moderator(), moderator("Lupin")
+    meets = signs.Sign("meets", 0.000001, 30, raised=True)
+    monkeypatch.setattr(looking, "pairs_of", lambda *_: [(juve, [meets]), (max_, [meets])])
+    own, page = client_of(juve), f"/moderation/people/{juve.pk}/"
+    assert own.get(f"{page}signs/").status_code == 403
+    assert f"{page}signs/" not in own.get(page).content.decode()
+    assert f"{page}signs/" in client_of(lupin).get(page).content.decode()
+    for reader, named in ((own, ["Max"]), (client_of(lupin), ["Juve", "Max"])):
+        shown = reader.get(f"/moderation/people/{irma.pk}/signs/").content.decode()
+        assert [name for name in ("Juve", "Max") if name in shown] == named
