@@ -16,7 +16,6 @@ from tests.browser.conftest import PATIENCE_MS, OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 from tests.games.written import Written
 
-GAME = re.compile(r"/games/[a-z0-9]{10}/$")
 ROOM = re.compile(r"/rooms/[a-z0-9]{10}/$")
 PHONE, LAPTOP = {"width": 360, "height": 640}, {"width": 1280, "height": 800}
 
@@ -310,8 +309,11 @@ async def test_a_room_between_games_and_one_that_plays_over_days_fit_and_put_up_
             lines = "(names) => names.map((one) => one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight))"
             assert max(await page.locator(".result .name").evaluate_all(lines)) < 2.5
     await expect(page.locator("time[data-local]")).not_to_contain_text("UTC")
-    await page.get_by_role("link", name="Your turn").click()
-    await page.wait_for_url(GAME)
+    await page.goto("/play/")
+    await assert_no_barriers(page)
+    await page.get_by_role("banner").get_by_role("link", name="Your turn").click()
+    await page.wait_for_url(ROOM)
+    await expect(page.get_by_role("heading", name="Everybody ready?")).to_be_visible()
 
 
 async def test_the_owner_changes_the_game_in_a_dialog(open_page: OpenPage) -> None:
