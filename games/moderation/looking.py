@@ -8,14 +8,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db.models import Max
 from django.utils import timezone
 
 from accounts.models import User
 from games import archive
-from games.models import Figures, Game, Glance, Seat
+from games.models import Game, Glance, Seat
 from games.moderation import signs
 from games.moderation.signs import Result, Seen, Sign
 
@@ -60,22 +59,15 @@ def ranked_results() -> list[Result]:
     since = timezone.now() - timedelta(days=DAYS)
     games = Game.objects.filter(ranked=True, ended__gt=since).exclude(reason="void").order_by("-ended")
     numbers = list(games.values_list("pk", flat=True)[:MOST_RESULTS])
-    seats: dict[int, list[tuple[Any, Any, int]]] = defaultdict(list)
-    rows = Seat.objects.filter(game__in=numbers, user__isnull=False, place__isnull=False)
-    for game, user, place, pk in rows.values_list("game", "user", "place", "pk"):
-        seats[game].append((place, user, pk))
-    lifts = dict(Figures.objects.filter(seat__game__in=numbers).values_list("seat", "lifts"))
-    return [_result(sorted(sat), lifts) for sat in seats.values()]
-
-
-def _result(sat: list[tuple[Any, Any, int]], lifts: dict[int, int]) -> Result:
-    done = {user: lifts.get(pk) for _place, user, pk in sat}
-    idle = {
-        user
-        for user, own in done.items()
-        if own is not None and signs.is_idle(own, [n for one, n in done.items() if one != user and n is not None])
-    }
-    return Result(tuple(user for _place, user, _pk in sat), frozenset(idle))
+    seats = Seat.objects.filter(game__in=numbers, user__isnull=False, place__isnull=False).order_by("place")
+    rankings: dict[int, list[int]] = defaultdict(list)
+    lifts: dict[int, dict[int, int]] = defaultdict(dict)
+    for game, user, conduct, lifted in seats.values_list("game", "user_id", "conduct", "figures__lifts"):
+        rankings[game].append(user)
+        # A game has figures some minutes after its end.
+        if conduct == Seat.Conduct.FINISHED and lifted is not None:
+            lifts[game][user] = lifted
+    return [Result(tuple(ranking), lifts[game]) for game, ranking in rankings.items()]
 
 
 # What stands out ------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ MEASURED = {
     "lucky": Measured(0, 90, 30, 30),
     "meets": Measured(0, 60, 2, 2),
     "feeds": Measured(0, 60, 1, 2),
-    "throws": Measured(0, 100, 26, 30),
+    "throws": Measured(0, 100, 25, 30),
 }
 
 
@@ -175,10 +175,10 @@ def _sign(key: str, value: float, of: int, beyond: bool) -> Sign:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One ranked game: who sat in it, best first, and who of them searched much less than the others."""
+    """One ranked game: who sat in it, best first, and how many tiles each lifted who stayed to the end."""
 
     ranking: tuple[int, ...]
-    idle: frozenset[int] = frozenset()
+    lifts: Mapping[int, int] = field(default_factory=dict)
 
 
 def of_pairs(results: Sequence[Result], person: int) -> dict[int, list[Sign]]:
@@ -220,12 +220,13 @@ def _more(hits: int, of: int, other_hits: int, of_others: int) -> float:
 
 
 def of_throwing(results: Sequence[Result], person: int) -> list[Sign]:
-    """How many of a person's games they sat through without playing."""
-    own = [result for result in results if person in result.ranking]
-    thrown = sum(person in result.idle for result in own)
+    """How many of a person's games they sat through without playing; whoever left a game did not sit through it, and
+    nobody is measured by them."""
+    own = [result.lifts for result in results if person in result.lifts and len(result.lifts) > 1]
+    thrown = sum(_is_idle(person, lifts) for lifts in own)
     return [_sign("throws", thrown, len(own), thrown >= THROWN)] if own else []
 
 
-def is_idle(lifts: int, others: Sequence[int]) -> bool:
-    """Whether so many lifts are a third or fewer of what the others did."""
-    return bool(others) and lifts <= IDLE_SHARE * fmean(others)
+def _is_idle(person: int, lifts: Mapping[int, int]) -> bool:
+    """Whether this person lifted a third or fewer of what the others did."""
+    return lifts[person] <= IDLE_SHARE * fmean(number for other, number in lifts.items() if other != person)

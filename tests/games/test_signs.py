@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import archive
 from games.management.commands import signs as command
-from games.models import Glance
+from games.models import Figures, Glance, Seat
 from games.moderation import looking, signs
 from games.moderation.signs import Result, Seen
 from tests.games.finished import finished
@@ -73,14 +73,28 @@ def test_two_who_seek_each_other_are_seen_and_a_fair_pool_is_not() -> None:
 
 
 def test_who_sits_through_games_without_playing_is_seen() -> None:
-    idle = Result((2, 1), frozenset({1}))
-    assert [sign.raised for sign in signs.of_throwing([idle] * 3 + [Result((1, 2))] * 7, 1)] == [True]
-    assert [sign.raised for sign in signs.of_throwing([idle] * 2 + [Result((1, 2))] * 8, 1)] == [False]
-    assert signs.is_idle(3, [12, 10])
-    assert not signs.is_idle(6, [12, 10])
+    idle, played = Result((2, 3, 1), {1: 3, 2: 12, 3: 10}), Result((1, 2, 3), {1: 6, 2: 12, 3: 10})
+    assert [sign.raised for sign in signs.of_throwing([idle] * 3 + [played] * 7, 1)] == [True]
+    assert [sign.raised for sign in signs.of_throwing([idle] * 2 + [played] * 8, 1)] == [False]
 
 
-THROWS = ("throws", "who throws every other game")
+def test_a_game_that_somebody_left_was_not_thrown_away_and_measures_nobody() -> None:
+    left, alone = Result((2, 3, 1), {2: 12, 3: 4}), Result((1, 2), {1: 3})
+    assert signs.of_throwing([left] * 5, 1) == signs.of_throwing([alone] * 5, 1) == []
+    assert [(sign.value, sign.of) for sign in signs.of_throwing([left] * 5, 3)] == [(5, 5)]
+
+
+@pytest.mark.django_db
+def test_only_who_stayed_to_the_end_of_a_ranked_game_is_measured(people: list[User]) -> None:
+    irma, max_, fandor = people
+    recorded(people, hours=1)
+    finished("fr-3-ranked", people, timedelta(hours=2))
+    Seat.objects.filter(user=max_).update(conduct=Seat.Conduct.LEFT)
+    both = looking.ranked_results()
+    assert [set(result.ranking) for result in both] == [{irma.pk, max_.pk, fandor.pk}] * 2
+    assert {frozenset(result.lifts) for result in both} == {frozenset(), frozenset({irma.pk, fandor.pk})}
+    lifts = Figures.objects.get(seat__user=irma).lifts
+    assert [result.lifts[irma.pk] for result in both if result.lifts] == [lifts]
 
 
 @pytest.mark.slow
@@ -92,8 +106,10 @@ def test_on_fair_games_of_bots_nothing_is_raised_and_on_planted_fouls_it_is() ->
     for strength in ("apprentice", "burglar", "master"):
         assert all(found[sign, strength] == (0, 3) for sign in ("regular", "fast", "lucky", "throws"))
     assert found["throws", "the slowest at the table"] == (0, 1)
-    for sign, who in (("regular", "a steady program"), ("fast", "a quick program"), ("lucky", "a peeker"), THROWS):
+    for sign, who in (("regular", "a steady program"), ("fast", "a quick program"), ("lucky", "a peeker")):
         assert found[sign, who] == (3, 3)
+    # Of these three, one threw only two of her ten games.
+    assert found["throws", "who throws every other game"] == (2, 3)
 
 
 def test_the_page_about_the_signs_says_the_limits_that_the_code_has() -> None:
@@ -130,7 +146,7 @@ def test_what_a_moderator_reads_of_their_mistakes_is_what_the_page_has_measured(
 @pytest.mark.django_db
 def test_a_moderator_sees_the_signs_with_how_often_they_are_wrong() -> None:
     people = [somebody(name) for name in ("Irma Vep", "Max", "Fandor")]
-    finished("fr-3-ranked", people)
+    recorded(people, hours=1)
     shown = client_of(moderator()).get(f"/moderation/people/{people[0].pk}/signs/").content.decode()
     assert "wrong 0 of 90 times, found 30 of 30 planted fouls" in shown
     assert "Games thrown away" in shown

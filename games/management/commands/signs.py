@@ -88,17 +88,10 @@ def _people(strengths: Sequence[Strength], games: int, seed: str) -> Iterator[Wa
         lifts = Counter(event["seat"] for event in told if event["type"] == "lifted")
         for one in together:
             one.seen.add(signs.see(told, one.seat))
-            one.results.append(_result(lifts))
+            one.results.append(Result(tuple(range(PLAYERS)), {seat: lifts[seat] for seat in range(PLAYERS)}))
         if number % TOGETHER == TOGETHER - 1:
             yield from together
             together = [Watched(seat) for seat in range(PLAYERS)]
-
-
-def _result(lifts: Counter[object]) -> Result:
-    """A game as `throws` looks at it: who of them hardly searched."""
-    seats = range(PLAYERS)
-    idle = {seat for seat in seats if signs.is_idle(lifts[seat], [lifts[other] for other in seats if other != seat])}
-    return Result(tuple(seats), frozenset(idle))
 
 
 def _steady(one: Watched, rng: Random) -> Watched:
@@ -118,11 +111,15 @@ def _peeking(one: Watched, rng: Random) -> Watched:
 
 
 def _throwing(one: Watched, rng: Random) -> Watched:
-    """Somebody who sits through every other game with their hands in their pockets."""
-    results = [
-        Result(result.ranking, result.idle | {one.seat}) if rng.random() < 1 / 2 else result for result in one.results
-    ]
+    """Somebody who sits through every other game, and lifts a tile now and then so as to be seen there."""
+    results = [_cut(result, one.seat, rng) if rng.random() < 1 / 2 else result for result in one.results]
     return Watched(one.seat, results=results)
+
+
+def _cut(result: Result, seat: int, rng: Random) -> Result:
+    """The same game with one in four of this seat's lifts."""
+    left = sum(rng.random() < 1 / 4 for _ in range(result.lifts[seat]))
+    return Result(result.ranking, {**result.lifts, seat: left})
 
 
 PLANTED: tuple[tuple[str, Callable[[Watched, Random], Watched], tuple[str, ...]], ...] = (
