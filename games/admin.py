@@ -226,19 +226,23 @@ class RoomAdmin(ReadOnly):
 
     @admin.action(description=_("Close stale rooms"), permissions=["view"])
     def close_stale(self, request: HttpRequest, chosen: QuerySet[Room]) -> HttpResponse | None:
-        """Show first which of the chosen rooms nobody uses, then close those, each with its line in the log."""
-        stale = [room for room in rooms.resting().filter(pk__in=chosen.values("pk")).order_by("pk") if is_stale(room)]
+        """Show first which of the chosen rooms nobody uses, then close those, each with its line in the log: as many as
+        may be closed in an hour, the ones that were left the longest ago."""
+        assert isinstance(request.user, User)
+        due = stale_ones(request.user, chosen)
+        most = roles.MOST_OF[What.CLOSE_ROOM]
+        stale = list(due.order_by("touched", "pk")[:most])
         if request.POST.get("sure") != "yes":
+            many = due.count()
             context = {
                 **self.admin_site.each_context(request),
                 "title": _("Close stale rooms"),
                 "stale": stale,
-                "kept": chosen.count() - len(stale),
-                "chosen": [room.pk for room in chosen],
-                "most": roles.MOST_OF[What.CLOSE_ROOM],
+                "more": many - len(stale),
+                "kept": chosen.filter(closed=None).count() - many,
+                "most": most,
             }
             return TemplateResponse(request, "games/admin/close_stale.html", context)
-        assert isinstance(request.user, User)
         done = 0
         for room in stale:
             try:
@@ -253,9 +257,10 @@ class RoomAdmin(ReadOnly):
         return None
 
 
-def is_stale(room: Room) -> bool:
-    """Whether nothing has happened there for half an hour."""
-    return room.touched < timezone.now() - STALE
+def stale_ones(moderator: User, chosen: QuerySet[Room]) -> QuerySet[Room]:
+    """Those of the chosen rooms in which nothing has happened for half an hour, and the moderator has no side."""
+    stale = sides.without_own(moderator, rooms.resting().filter(touched__lt=timezone.now() - STALE))
+    return chosen.filter(pk__in=stale.values("pk")).select_related("owner").prefetch_related(None)
 
 
 class ReportInline(ReadOnlyRows):

@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ValidationError
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from games import chat
-from games.models import Act, Case, Game, Room, Seat
+from games.models import Act, Case, Game, Room, RoomSeat, Seat
 
 # For so long after a game its players do not act on each other.
 LATELY = timedelta(days=1)
@@ -53,6 +53,11 @@ def refuse_own_game(by: User, game: Game) -> None:
 def refuse_own_room(by: User, room: Room) -> None:
     if _lives_in(by, room):
         raise ValidationError(_("You have a side in this room."), code="involved")
+
+
+def without_own(by: User, rooms: QuerySet[Room]) -> QuerySet[Room]:
+    """Those of these rooms in which this moderator has no side."""
+    return rooms.exclude(owner=by).exclude(Exists(RoomSeat.objects.filter(room=OuterRef("pk"), user=by)))
 
 
 def refuse_own_channel(by: User, channel: str) -> None:

@@ -200,6 +200,25 @@ def test_a_stale_room_that_is_refused_keeps_no_other_open(
     assert set(Room.objects.filter(closed=None)) == {own}
 
 
+def test_of_all_rooms_as_many_are_offered_as_may_be_closed_in_an_hour_the_longest_unused_first(
+    office: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unused = [rooms.open_room(somebody(f"Apache {number}")) for number in range(5)]
+    for hours, room in enumerate([*unused, rooms.open_room(User.objects.get(name="Juve"))], start=1):
+        Room.objects.filter(pk=room.pk).update(touched=timezone.now() - timedelta(hours=hours))
+    rooms.close_room(rooms.open_room(somebody("Fandor")), Room.Closed.LEFT)
+    monkeypatch.setitem(roles.MOST_OF, What.CLOSE_ROOM, 2)
+    asked = {"action": "close_stale", "_selected_action": [unused[0].pk], "select_across": "1"}
+    shown = office.post("/admin/games/room/", asked).content.decode()
+    assert "2 of the chosen rooms are stale" in shown
+    assert "3 more are stale too" in shown
+    assert "1 stays open" in shown
+    sent = re.findall(r'name="_selected_action" value="(\d+)"', shown)
+    assert sent == [str(unused[4].pk), str(unused[3].pk)]
+    office.post("/admin/games/room/", {"action": "close_stale", "_selected_action": sent, "sure": "yes"})
+    assert set(Room.objects.filter(why_closed=Room.Closed.STAFF)) == {unused[4], unused[3]}
+
+
 @pytest.mark.parametrize("who", ["visitor", "player"])
 def test_nobody_else_comes_in(who: str, client: Client, irma: User) -> None:
     if who == "player":
