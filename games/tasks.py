@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from games import archive, careers, chat, dumps, gauges, ladder, pace, quick, stale, sweep
-from games.moderation import looking
+from games.moderation import looking, reports
 
 
 @shared_task
@@ -35,6 +35,12 @@ def recount_careers() -> None:
 def look_over() -> None:
     """Every few minutes: what stands out in the last games of those who have played."""
     looking.look_over()
+
+
+@shared_task
+def weigh_cases() -> None:
+    """Every minute: cases that waited less as long as a game in them ran."""
+    reports.weigh_ended()
 
 
 @shared_task

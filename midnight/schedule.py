@@ -18,6 +18,7 @@ BEAT: dict[str, dict[str, Any]] = {
     "games-recount-careers": {"task": "games.tasks.recount_careers", "schedule": crontab(hour=4, minute=50)},
     "games-forget-talk": {"task": "games.tasks.forget_talk", "schedule": 24 * 60 * 60},
     "games-look-over": {"task": "games.tasks.look_over", "schedule": 10 * 60, "options": {"expires": 10 * 60}},
+    "games-weigh-cases": {"task": "games.tasks.weigh_cases", "schedule": 60, "options": {"expires": 60}},
     "games-figures": {"task": "games.tasks.take_figures", "schedule": 5, "options": {"expires": 5}},
     "games-dump": {"task": "games.tasks.dump_records", "schedule": 6 * 60 * 60},
     "games-match-waiting": {"task": "games.tasks.match_waiting", "schedule": 5, "options": {"expires": 5}},

@@ -46,6 +46,8 @@ class Case(models.Model):
     about = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="cases")
     opened = models.DateTimeField(_("opened"), default=timezone.now)
     urgency = models.PositiveSmallIntegerField(_("urgency"), default=0)
+    # Whether that counts a game in it that runs: to be weighed anew at its end.
+    live = models.BooleanField(default=False)
     claimed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     claimed_at = models.DateTimeField(null=True)
     decided = models.DateTimeField(_("decided"), null=True)

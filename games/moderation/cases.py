@@ -1,7 +1,8 @@
 """Cases: a queue by urgency and age, each worked on by one moderator at a time, never by one who sat at that table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from allauth.usersessions.models import UserSession
@@ -17,6 +18,7 @@ from games import ladder
 from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
 from games.moderation import letters, roles, sides
 from games.moderation.pages import Page, page
+from games.moderation.reports import weigh_reported_by
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
@@ -115,7 +117,10 @@ def decide(case: Case, moderator: User, verdicts: Mapping[int, Report.Verdict], 
             after={"outcome": outcome, "verdicts": {str(report.pk): report.verdict for report in reports}},
             case=case,
         )
-        _answer(reports, act)
+        abusive = {report.reporter_id for report in reports if report.verdict == Report.Verdict.ABUSIVE}
+        _answer(reports, abusive, act)
+        # Their other cases are locked one by one, and not while this one is.
+        transaction.on_commit(partial(weigh_reported_by, abusive), robust=True)
     return act
 
 
@@ -126,10 +131,9 @@ def _outcome(verdicts: Sequence[Report.Verdict]) -> Case.Outcome:
     return Case.Outcome.ABUSIVE if abusive else Case.Outcome.UNFOUNDED
 
 
-def _answer(reports: Sequence[Report], act: Act) -> None:
+def _answer(reports: Sequence[Report], abusive: Collection[int], act: Act) -> None:
     """One letter to each who reported; it tells of the decision itself only whom it goes against."""
     latest = {report.reporter_id: report for report in reports}
-    abusive = {report.reporter_id for report in reports if report.verdict == Report.Verdict.ABUSIVE}
     for person_id, report in latest.items():
         letters.send(report.reporter, Letter.Kind.DECIDED, report=report, act=act if person_id in abusive else None)
 

@@ -1,11 +1,12 @@
 """Reports: one tap, with the moment it is about, into the one open case of whoever it is about."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -29,6 +30,8 @@ MOST_A_DAY = 20
 DAY = timedelta(days=1)
 # Whoever reported falsely on purpose so often within so long reports nobody for that long.
 MOST_ABUSIVE, ABUSE_COUNTS = 2, timedelta(days=30)
+# One sweep weighs so many cases at most; the rest has its turn a minute later.
+MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,7 @@ def file_report(reporter: User, about: User, reason: Reason, words: str = "", mo
             channel="" if message is None else message.channel,
             said="" if message is None else message.words or message.preset,
         )
-        case.urgency = urgency(case)
-        case.save(update_fields=["urgency"])
+        weigh(case)
     return report
 
 
@@ -85,19 +87,53 @@ def _open_case(about: User) -> Case:
     return Case.objects.select_for_update().get(about=about, decided=None)
 
 
+def weigh(case: Case) -> None:
+    """Put an open case where it belongs in the queue, by what is known now; the caller holds its row."""
+    case.live = _running(case.pk).exists()
+    case.urgency = urgency(case)
+    case.save(update_fields=["urgency", "live"])
+
+
 def urgency(case: Case) -> int:
     """The gravest reason counts whole, everybody else's a fifth; the word of a false reporter counts nothing."""
     worst: dict[int, int] = {}
-    live = 0
-    reporters = case.reports.values("reporter")
-    false = set(_lately_abusive().filter(reporter__in=reporters).values_list("reporter", flat=True))
-    for report in case.reports.select_related("game"):
-        if report.reporter_id in false:
-            continue
-        worst[report.reporter_id] = max(worst.get(report.reporter_id, 0), WEIGHT.get(report.reason, 0))
-        live = LIVE if report.game and report.game.ended is None else live
+    for reporter, reason in _heard(case.reports.all()).values_list("reporter", "reason"):
+        worst[reporter] = max(worst.get(reporter, 0), WEIGHT.get(reason, 0))
     ordered = sorted(worst.values(), reverse=True)
-    return ordered[0] + sum(ordered[1:]) // 5 + live if ordered else 0
+    return ordered[0] + sum(ordered[1:]) // 5 + (LIVE if case.live else 0) if ordered else 0
+
+
+def _heard(said: QuerySet[Report]) -> QuerySet[Report]:
+    """Those of these reports that are no false reporter's."""
+    return said.filter(~Exists(_lately_abusive().filter(reporter=OuterRef("reporter"))))
+
+
+def _running(case: int | OuterRef) -> QuerySet[Report]:
+    """The reports in a case that make it count as live."""
+    return _heard(Report.objects.filter(case=case, game__isnull=False, game__ended=None))
+
+
+def weigh_ended() -> int:
+    """Weigh anew the open cases of which no game runs any more; the answer is how many."""
+    due = Case.objects.filter(~Exists(_running(OuterRef("pk"))), decided=None, live=True).order_by("pk")
+    return sum(_weigh_anew(case) for case in list(due.values_list("pk", flat=True)[:MOST]))
+
+
+def weigh_reported_by(people: Collection[int]) -> None:
+    """Weigh anew the open cases in which these people reported: their word counts less since, or more again."""
+    said = Report.objects.filter(reporter__in=people)
+    due = Case.objects.filter(pk__in=said.values("case"), decided=None).order_by("pk")
+    for case in list(due.values_list("pk", flat=True)):
+        _weigh_anew(case)
+
+
+def _weigh_anew(case_id: int) -> bool:
+    with transaction.atomic():
+        case = Case.objects.select_for_update().filter(pk=case_id, decided=None).first()
+        if case is None:
+            return False
+        weigh(case)
+    return True
 
 
 def abusive_reports(person_id: int) -> int:

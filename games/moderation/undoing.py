@@ -5,6 +5,7 @@ What cannot be taken back says so in `FINAL`: the game is over, the moderator ha
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -17,6 +18,7 @@ from accounts.models import Role, Trace, User
 from games import careers, chat, ladder, rooms
 from games.models import FINAL, Act, Appeal, Case, Report, Room, Seat, What
 from games.moderation import letters, roles, sides
+from games.moderation.reports import weigh_reported_by
 
 
 def undo(act: Act, by: User, words: str = "") -> Act:
@@ -119,7 +121,9 @@ def _look_again(act: Act, by: User) -> None:
     case = act.case
     if case is None or Case.objects.filter(about=case.about_id, decided=None).exists():
         raise ValidationError(_("There is a new case about this person by now."), code="new_case")
-    Report.objects.filter(case=case).update(verdict="")
+    said = Report.objects.filter(case=case)
+    transaction.on_commit(partial(weigh_reported_by, list(said.values_list("reporter", flat=True))), robust=True)
+    said.update(verdict="")
     Case.objects.filter(pk=case.pk).update(decided=None, decided_by=None, outcome="", claimed_by=None, claimed_at=None)
 
 

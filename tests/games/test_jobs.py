@@ -29,6 +29,7 @@ from games.ladder import boards
 from games.ladder.finished import season_of
 from games.models import (
     Career,
+    Case,
     Event,
     Game,
     Generation,
@@ -39,6 +40,7 @@ from games.models import (
     Proof,
     Rating,
     RatingEvent,
+    Reason,
     Record,
     Room,
     RoomSeat,
@@ -46,6 +48,8 @@ from games.models import (
     Server,
     Waiting,
 )
+from games.moderation import reports
+from games.moderation.reports import Moment
 from games.opening import NewSeat, open_game
 from games.rules import terms
 from midnight import health
@@ -406,6 +410,22 @@ class LookOver(Job):
         assert set(Glance.objects.values_list("person__name", "last")) == {
             (name, self.game.ended) for name in ("Alice", "Bob", "Charlie")
         }
+
+
+class WeighCases(Job):
+    """Two who were reported in one game, which is over."""
+
+    task = "games.tasks.weigh_cases"
+
+    def __init__(self) -> None:
+        alice, bob, charlie = people("Alice", "Bob", "Charlie")
+        game = open_game([NewSeat("violet", bob.pk), NewSeat("amber", charlie.pk)])
+        for about in (bob, charlie):
+            reports.file_report(alice, about, Reason.SPAM, moment=Moment(game))
+        Game.objects.update(ended=timezone.now())
+
+    def done(self) -> None:
+        assert list(Case.objects.values_list("urgency", "live")) == [(reports.WEIGHT["spam"], False)] * 2
 
 
 class SweepAccounts(Job):

@@ -1,11 +1,13 @@
 """Reports gather in one case a person; the queue is worked on by one moderator a case, who has no side in it."""
 
 import html
+import importlib
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import connection, connections
 from django.test import Client
@@ -76,6 +78,27 @@ def test_whoever_is_in_a_running_game_with_it_waits_less(irma: User, max_: User)
     assert reported(irma, max_, game=game_of(irma, max_)).case.urgency == reports.WEIGHT["insult"] + reports.LIVE
 
 
+def test_what_is_urgent_because_a_game_runs_is_so_until_the_last_one_has_ended(irma: User, max_: User) -> None:
+    first, second = game_of(irma, max_), game_of(max_, somebody("Fandor"))
+    case, alone = reported(irma, max_, game=first).case, reports.WEIGHT["insult"]
+    reported(irma, max_, game=second)
+    _end(first)
+    assert reports.weigh_ended() == 0
+    assert Case.objects.get(pk=case.pk).urgency == alone + reports.LIVE
+    _end(second)
+    assert [reports.weigh_ended() for _again in range(2)] == [1, 0]
+    assert Case.objects.get(pk=case.pk).urgency == alone
+
+
+def test_open_cases_from_before_are_weighed_anew(irma: User, max_: User) -> None:
+    open_, decided_ = reported(irma, max_).case, reported(irma, somebody("Fandor")).case
+    Case.objects.update(urgency=99)
+    Case.objects.filter(pk=decided_.pk).update(decided=timezone.now())
+    importlib.import_module("games.migrations.0028_case_live").weigh_anew(apps, connection.schema_editor())
+    assert reports.weigh_ended() == 1
+    assert Case.objects.get(pk=open_.pk).urgency == reports.WEIGHT["insult"]
+
+
 def test_many_who_say_the_same_count_more_than_one_who_says_it_often(irma: User, max_: User) -> None:
     for _ in range(3):
         case = reported(irma, max_, game=None if _ == 0 else _ended(irma, max_)).case
@@ -86,7 +109,10 @@ def test_many_who_say_the_same_count_more_than_one_who_says_it_often(irma: User,
 
 
 def _ended(*people: User) -> Game:
-    game = game_of(*people)
+    return _end(game_of(*people))
+
+
+def _end(game: Game) -> Game:
     Game.objects.filter(pk=game.pk).update(ended=timezone.now())
     game.refresh_from_db()
     return game
@@ -255,6 +281,21 @@ def test_only_whoever_works_on_a_case_decides_it_and_once(irma: User, max_: User
     with pytest.raises(ValidationError) as raised:
         decided(case, juve, Report.Verdict.UPHELD)
     assert code(raised) == "case_decided"
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_what_a_false_reporter_said_weighs_nothing_in_other_cases_until_that_is_taken_back() -> None:
+    mean, irma, max_, fandor, juve = *(somebody(name) for name in ("Apache", "Irma Vep", "Max", "Fandor")), moderator()
+    reported(irma, max_, Reason.SPAM)
+    other = reported(mean, max_, Reason.THREAT, game=game_of(mean, max_)).case
+    urgent = Case.objects.get(pk=other.pk).urgency
+    case = cases.claim(reported(mean, fandor).case, juve)
+    act = decided(case, juve, Report.Verdict.ABUSIVE)
+    assert Case.objects.get(pk=other.pk).urgency == reports.WEIGHT["spam"]
+    undoing.undo(act, juve)
+    assert Case.objects.get(pk=other.pk).urgency == urgent
+    assert Case.objects.get(pk=case.pk).urgency == reports.WEIGHT["insult"]
 
 
 def test_a_stolen_session_decides_no_more_cases_than_it_acts(
