@@ -8,7 +8,7 @@ from typing import Any
 from allauth.usersessions.models import UserSession
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -18,7 +18,7 @@ from games import ladder
 from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
 from games.moderation import letters, roles, sides
 from games.moderation.pages import Page, page
-from games.moderation.reports import weigh_reported_by
+from games.moderation.reports import weigh, weigh_reported_by
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
@@ -94,34 +94,47 @@ def refuse_worked_on(person: User, moderator: User) -> None:
 
 
 def decide(case: Case, moderator: User, verdicts: Mapping[int, Report.Verdict], words: str = "") -> Act:
-    """Close a case with a verdict on each of its reports, by their numbers: everybody who reported hears that it was
-    decided, and whoever reported falsely on purpose that it counts against them. It counts against nobody else."""
+    """Close a case with a verdict on each report that the moderator has seen, by their numbers: everybody who reported
+    hears that it was decided, and whoever reported falsely on purpose that it counts against them. It counts against
+    nobody else. What was reported later stands in a new case."""
     with transaction.atomic():
         case = mine(case, moderator)
         roles.refuse_too_many(moderator, What.DECIDE)
-        reports = list(case.reports.select_related("reporter").order_by("pk"))
-        if {report.pk for report in reports} != set(verdicts):
-            raise ValidationError(_("Another report has come in. Look at it first."), code="new_report")
-        for report in reports:
+        last = max(verdicts, default=0)
+        reported = list(case.reports.select_related("reporter").order_by("pk"))
+        seen = [report for report in reported if report.pk <= last]
+        if {report.pk for report in seen} != set(verdicts) or (reported and not seen):
+            raise ValidationError(_("The reports in this case have changed. Look at them again."), code="other_reports")
+        for report in seen:
             report.verdict = verdicts[report.pk]
-        Report.objects.bulk_update(reports, ["verdict"])
+        Report.objects.bulk_update(seen, ["verdict"])
         outcome = _outcome(list(verdicts.values()))
         Case.objects.filter(pk=case.pk).update(decided=timezone.now(), decided_by=moderator, outcome=outcome)
         act = Act.objects.create(
             by=moderator,
             person=case.about,
             what=What.DECIDE,
-            reason=reports[0].reason if reports else Reason.OTHER,
+            reason=seen[0].reason if seen else Reason.OTHER,
             words=words,
-            before={"reports": len(reports), "urgency": case.urgency},
-            after={"outcome": outcome, "verdicts": {str(report.pk): report.verdict for report in reports}},
+            before={"reports": len(seen), "urgency": case.urgency},
+            after={"outcome": outcome, "verdicts": {str(report.pk): report.verdict for report in seen}},
             case=case,
         )
-        abusive = {report.reporter_id for report in reports if report.verdict == Report.Verdict.ABUSIVE}
-        _answer(reports, abusive, act)
+        abusive = {report.reporter_id for report in seen if report.verdict == Report.Verdict.ABUSIVE}
+        _answer(seen, abusive, act)
+        _go_on(case, case.reports.filter(pk__gt=last).order_by("at"))
         # Their other cases are locked one by one, and not while this one is.
         transaction.on_commit(partial(weigh_reported_by, abusive), robust=True)
     return act
+
+
+def _go_on(case: Case, later: QuerySet[Report]) -> None:
+    """What came in while somebody decided this case waits in one of its own, since its first report."""
+    first = later.first()
+    if first is not None:
+        new = Case.objects.create(about=case.about, opened=first.at)
+        later.update(case=new)
+        weigh(new)
 
 
 def _outcome(verdicts: Sequence[Report.Verdict]) -> Case.Outcome:

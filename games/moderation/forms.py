@@ -1,6 +1,6 @@
 """What people fill in to report, and what moderators fill in to act."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,6 +11,9 @@ from games.models import FINAL, Case, Reason, Report, What
 from games.models.moderation import MOST_WORDS
 from games.moderation.acts import ON_PEOPLE
 
+# So many reports have each a verdict of their own on one page.
+MOST_VERDICTS = 50
+VERDICTS = [("", "–"), *Report.Verdict.choices]
 # Hours; 0 is for good.
 DURATIONS = [
     (1, _("an hour")),
@@ -116,22 +119,47 @@ class RoomActForm(AtTheTableForm):
 
 
 class DecideForm(forms.Form):
-    """What came of each report in a case."""
+    """What came of each report in a case: of the latest ones one by one, of all others at once. It is about those that
+    the page showed: `last` is the latest of them."""
 
+    # What is left out here, `rest` fills.
+    use_required_attribute = False
+
+    rest = forms.ChoiceField(
+        label=_("All others"), choices=VERDICTS, help_text=_("For every report without a verdict of its own.")
+    )
     words = words_field(_("For the log"))
+    last = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, reports: Iterable[Report], **kwargs: Any) -> None:
-        super().__init__(*args, **{"auto_id": "decide_%s", **kwargs})
-        self._fields_of = {report.pk: f"report_{report.pk}" for report in reports}
-        for report in reports:
+    def __init__(self, *args: Any, reports: Sequence[Report], **kwargs: Any) -> None:
+        newest = max((report.pk for report in reports), default=0)
+        super().__init__(*args, **{"auto_id": "decide_%s", "initial": {"last": newest}, **kwargs})
+        last = self._last(newest)
+        self._seen = sorted((report for report in reports if report.pk <= last), key=lambda one: one.pk, reverse=True)
+        if len(self._seen) < 2:
+            del self.fields["rest"]
+        else:
+            self.fields["rest"].required = len(self._seen) > MOST_VERDICTS
+        fills = "rest" in self.fields and (self.fields["rest"].required or (self.is_bound and self["rest"].data))
+        for report in self._seen[:MOST_VERDICTS]:
             label = f"{report.reporter.name}: {report.get_reason_display()}"
-            choices = [("", "–"), *Report.Verdict.choices]
-            self.fields[self._fields_of[report.pk]] = forms.ChoiceField(label=label, choices=choices)
-        self.order_fields([*self._fields_of.values(), "words"])
+            self.fields[_name(report)] = forms.ChoiceField(label=label, choices=VERDICTS, required=not fills)
+        self.order_fields([*map(_name, self._seen), "rest", "words"])
+
+    def _last(self, newest: int) -> int:
+        try:
+            return int(self.fields["last"].clean(self["last"].data)) if self.is_bound else newest
+        except forms.ValidationError:
+            return newest
 
     def verdicts(self) -> dict[int, Report.Verdict]:
         """By the reports' numbers, once the form is valid."""
-        return {pk: Report.Verdict(self.cleaned_data[name]) for pk, name in self._fields_of.items()}
+        said = self.cleaned_data
+        return {report.pk: Report.Verdict(said.get(_name(report)) or said["rest"]) for report in self._seen}
+
+
+def _name(report: Report) -> str:
+    return f"report_{report.pk}"
 
 
 class HideForm(forms.Form):

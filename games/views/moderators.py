@@ -169,7 +169,7 @@ def decide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
 
 
 def _decide_form(shown: Case, said: QueryDict | None = None) -> DecideForm:
-    return DecideForm(said, reports=shown.reports.select_related("reporter").order_by("-at"))
+    return DecideForm(said, reports=list(shown.reports.select_related("reporter")))
 
 
 @require_POST

@@ -205,9 +205,10 @@ def said(door: Door, house: House) -> dict[str, Any]:
         return {"role": door.word, "reason": "other"}
     if door.name == "games:decide_appeal":
         return {"granted": door.word}
+    report = house.pks["report"]
     return {
         "games:hide": {"reason": "insult"},
-        "games:decide_case": {f"report_{house.pks['report']}": "unfounded"},
+        "games:decide_case": {f"report_{report}": "unfounded", "last": report},
         "games:report": {"reason": "threat"},
         "games:talk": {"preset": "luck"},
         "games:appeal": {"words": "Please."},

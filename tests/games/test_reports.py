@@ -18,7 +18,7 @@ from accounts import closing
 from accounts.models import User
 from games import chat, log, rooms, sweep
 from games.models import Act, Case, Game, Letter, Message, Reason, Report
-from games.moderation import acts, appeals, cases, reports, roles, undoing
+from games.moderation import acts, appeals, cases, forms, reports, roles, undoing
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
 from tests.games.finished import finished
@@ -259,16 +259,60 @@ def test_each_report_has_its_verdict_and_a_false_one_counts_against_nobody_else(
     assert cases.queue().rows == [case]
 
 
-def test_a_report_that_came_in_meanwhile_is_looked_at_first(irma: User, max_: User, juve: User) -> None:
-    first = reported(irma, max_)
+def last_shown(page: Client, case: Case) -> str:
+    """The latest report that the case's page shows, as its form sends it back."""
+    found = re.search(r'name="last" value="(\d+)"', page.get(f"/moderation/cases/{case.pk}/").content.decode())
+    assert found
+    return found[1]
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_what_came_in_while_somebody_decided_waits_in_a_case_of_its_own() -> None:
+    irma, max_, fandor, juve = *(somebody(name) for name in ("Irma Vep", "Max", "Fandor")), moderator()
+    first, page = reported(irma, max_), client_of(juve)
     cases.claim(first.case, juve)
-    reported(somebody("Fandor"), max_)
-    with pytest.raises(ValidationError) as raised:
-        cases.decide(first.case, juve, {first.pk: Report.Verdict.UPHELD})
-    assert code(raised) == "new_report"
-    address, page = f"/moderation/cases/{first.case.pk}/", client_of(juve)
-    assert page.post(f"{address}decide/", {f"report_{first.pk}": "upheld"}).status_code == 422
-    assert not Letter.objects.exists()
+    last = last_shown(page, first.case)
+    later = [reported(fandor, max_, Reason.THREAT), reported(somebody("Barbe"), max_, game=game_of(max_, fandor))]
+    answer = page.post(f"/moderation/cases/{first.case.pk}/decide/", {f"report_{first.pk}": "upheld", "last": last})
+    assert answer.status_code == 302
+    assert Letter.objects.get().person == irma
+    new = Case.objects.get(decided=None)
+    assert set(new.reports.all()) == set(later)
+    weight = reports.WEIGHT["threat"] + reports.WEIGHT["insult"] // 5 + reports.LIVE
+    assert (new.about, new.opened, new.claimed_by, new.urgency) == (max_, later[0].at, None, weight)
+    assert Case.objects.get(pk=first.case.pk).reports.get().verdict == "upheld"
+    assert reported(irma, max_).case == new
+
+
+def test_one_verdict_closes_a_case_of_more_reports_than_a_page_asks_about(
+    irma: User, max_: User, juve: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "MOST_VERDICTS", 2)
+    raid = [reported(somebody(f"Apache {number}"), max_) for number in range(4)]
+    case, page = cases.claim(reported(irma, max_).case, juve), client_of(juve)
+    address, last = f"/moderation/cases/{case.pk}/", last_shown(page, case)
+    assert len(re.findall(r'<select name="report_', page.get(address).content.decode())) == 2
+    chosen = {f"report_{int(last)}": "upheld", "last": last}
+    assert page.post(f"{address}decide/", chosen).status_code == 422
+    assert page.post(f"{address}decide/", chosen | {"rest": "abusive"}).status_code == 302
+    assert [Report.objects.get(pk=report.pk).verdict for report in raid] == ["abusive"] * 4
+    assert Report.objects.get(pk=int(last)).verdict == "upheld"
+
+
+def test_what_is_left_open_has_the_verdict_for_all_others_and_none_without_it(
+    irma: User, max_: User, juve: User
+) -> None:
+    first, second = reported(irma, max_), reported(somebody("Fandor"), max_)
+    case, page = cases.claim(first.case, juve), client_of(juve)
+    address, chosen = f"/moderation/cases/{case.pk}/decide/", {f"report_{first.pk}": "upheld", "last": second.pk}
+    assert page.post(address, chosen).status_code == 422
+    assert page.post(address, chosen | {"rest": "everything"}).status_code == 422
+    assert page.post(address, {"rest": "unfounded"}).status_code == 422
+    assert page.post(address, {"rest": "unfounded", "last": first.pk - 1}).status_code == 302
+    assert not Report.objects.exclude(verdict="").exists()
+    page.post(address, chosen | {"rest": "unfounded"})
+    assert list(case.reports.order_by("pk").values_list("verdict", flat=True)) == ["upheld", "unfounded"]
 
 
 def test_only_whoever_works_on_a_case_decides_it_and_once(irma: User, max_: User, juve: User) -> None:
@@ -447,7 +491,7 @@ def test_a_moderator_works_through_a_case_on_its_page(irma: User, max_: User, ju
     assert max_.is_muted
     report = case.reports.get()
     assert page.post(f"/moderation/cases/{case.pk}/decide/", {}).status_code == 422
-    page.post(f"/moderation/cases/{case.pk}/decide/", {f"report_{report.pk}": "upheld"})
+    page.post(f"/moderation/cases/{case.pk}/decide/", {f"report_{report.pk}": "upheld", "last": report.pk})
     assert not cases.queue().rows
     assert "Your report has been looked at" in client_of(irma).get("/letters/").content.decode()
 
