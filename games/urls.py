@@ -65,6 +65,7 @@ urlpatterns = [
     path("talk/<slug:channel>/switch/", talk.switch, name="talk_switch"),
     path("people/<int:pk>/ignore/", talk.ignore, name="ignore"),
     path("report/<int:pk>/", reports.report, name="report"),
+    path("report/games/<slug:code>/", reports.report_game, name="report_game"),
     path("letters/", reports.letter_list, name="letters"),
     path("letters/<int:pk>/appeal/", reports.appeal, name="appeal"),
     path("moderation/", moderators.queue, name="moderation"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Role, User
@@ -58,6 +59,19 @@ class ReportForm(forms.Form):
         widget=forms.RadioSelect,
     )
     words = words_field(_("In your words"))
+
+
+class ReportGameForm(ReportForm):
+    """The same from a game: who of those in it is meant is said here."""
+
+    about = forms.ModelChoiceField(User.objects.none(), label=_("Who is meant?"), widget=forms.RadioSelect, blank=False)
+    field_order = ("about", "reason", "words")
+
+    def __init__(self, *args: Any, people: QuerySet[User], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        about = self.fields["about"]
+        assert isinstance(about, forms.ModelChoiceField)
+        about.queryset = people
 
 
 class ActForm(forms.Form):

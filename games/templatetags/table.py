@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from games import names, showing
+from games.opening import Sitter
 from games.rules.edition import Art, Edition
 from games.rules.state import Reason
 
@@ -30,6 +31,12 @@ def buy(market: int, what: str, slot: int, pay: Sequence[int]) -> str:
 @register.filter
 def same(one: object, other: object) -> bool:
     return one == other
+
+
+@register.filter
+def others(sitters: Sequence[Sitter], person_id: int | None) -> list[Sitter]:
+    """Who of them is somebody, and not this person."""
+    return [sitter for sitter in sitters if sitter.user_id not in (None, person_id)]
 
 
 @register.filter

@@ -20,7 +20,7 @@ from games import chat
 from games.models import Act, Game, Letter, Message
 from games.moderation import appeals, letters
 from games.moderation import reports as moderation_reports
-from games.moderation.forms import AppealForm, ReportForm
+from games.moderation.forms import AppealForm, ReportForm, ReportGameForm
 from games.moderation.reports import Moment
 
 
@@ -38,14 +38,34 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     moment = _moment(request, me, about)
     if not about.is_found and moment == Moment():
         raise Http404
-    form = ReportForm(request.POST or None)
+    address = _address(reverse("games:report", args=[pk]), moment)
+    return _report(request, me, ReportForm(request.POST or None), moment, address, about)
+
+
+@never_cache
+@login_required
+def report_game(request: HttpRequest, code: str) -> HttpResponse:
+    """Report somebody in a game, who is chosen there; the same two ways."""
+    me, game = _me(request), get_object_or_404(Game, code=code)
+    people = User.objects.filter(seats__game=game, deleted_at=None).exclude(pk=me.pk).order_by("seats__number")
+    if not people:
+        raise Http404
+    moment = _at(request, Moment(game))
+    address = _address(reverse("games:report_game", args=[code]), replace(moment, game=None))
+    return _report(request, me, ReportGameForm(request.POST or None, people=people), moment, address)
+
+
+def _report(
+    request: HttpRequest, me: User, form: ReportForm, moment: Moment, address: str, about: User | None = None
+) -> HttpResponse:
+    """The form, or that a report was filed; where nobody is named, the form asks who is meant."""
     htmx = bool(getattr(request, "htmx", False))
     said = chat.text(moment.message) if moment.message else ""
-    address = _address(about, moment)
     context = {"form": form, "about": about, "moment": moment, "said": said, "done": False, "address": address}
     if form.is_valid():
+        filled = form.cleaned_data
         try:
-            moderation_reports.file_report(me, about, form.cleaned_data["reason"], form.cleaned_data["words"], moment)
+            moderation_reports.file_report(me, about or filled["about"], filled["reason"], filled["words"], moment)
         except ValidationError as refused:
             form.add_error(None, refused)
         else:
@@ -71,16 +91,21 @@ def _moment(request: HttpRequest, me: User, about: User) -> Moment:
     message = Message.objects.filter(pk=int(number), author=about).first() if _is_number(number) else None
     if message is not None and not chat.may_read(message, me.pk):
         message = None
+    return _at(request, Moment(game, message))
+
+
+def _at(request: HttpRequest, moment: Moment) -> Moment:
+    """The same at the event that the address names, or as it is now."""
     seq = request.GET.get("seq", "")
-    moment = Moment(game, message, int(seq) if _is_number(seq) else None)
-    return replace(moment, seq=moment.in_the_log())
+    named = replace(moment, seq=int(seq) if _is_number(seq) else None)
+    return replace(named, seq=named.in_the_log())
 
 
 def _is_number(said: str) -> bool:
     return said.isascii() and said.isdecimal() and len(said) < 19
 
 
-def _address(about: User, moment: Moment) -> str:
+def _address(path: str, moment: Moment) -> str:
     """Where the report goes: it names the moment at which somebody began to write it."""
     named = {
         "game": moment.game and moment.game.code,
@@ -88,7 +113,7 @@ def _address(about: User, moment: Moment) -> str:
         "message": moment.message and moment.message.pk,
     }
     query = urlencode({name: value for name, value in named.items() if value is not None})
-    return reverse("games:report", args=[about.pk]) + (f"?{query}" if query else "")
+    return path + (f"?{query}" if query else "")
 
 
 def _was_there(person: User, game: Game) -> bool:

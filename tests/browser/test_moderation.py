@@ -141,17 +141,22 @@ async def test_from_a_report_in_a_running_game_to_the_appeal(open_page: OpenPage
     assert what == ["mute", "end_game", "decide", "undo"]
 
 
+OF_GAME = "Report this game"
+
+
 async def report_on(page: Page, opener: str) -> Report:
     """Report Max by the flag or name of that label; what came of it."""
     await page.get_by_role("link", name=opener).first.click()
     dialog = page.get_by_role("dialog", name="Report")
+    if opener == OF_GAME:
+        await dialog.get_by_label("Max").check()
     await dialog.get_by_label("Cheating").check()
     await assert_no_barriers(page)
     await dialog.get_by_role("button", name="Report").click()
     await expect(dialog).to_contain_text("Thank you")
     await page.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
-    return await Report.objects.select_related("game").alatest("pk")
+    return await Report.objects.select_related("game", "about").alatest("pk")
 
 
 async def test_one_tap_on_a_seat_reports_it_with_the_moment_in_a_race_at_the_markets_and_in_the_replay(
@@ -174,6 +179,14 @@ async def test_one_tap_on_a_seat_reports_it_with_the_moment_in_a_race_at_the_mar
     await page.goto(f"/games/{game.code}/replay/#e=42")
     await looked_at(page, "report-replay")
     assert (await report_on(page, "Report Max")).seq == 42
+    await game.reports.all().adelete()
+    report = await report_on(page, OF_GAME)
+    assert (report.about, report.game, report.seq) == (max_, game, 42)
+    await game.reports.all().adelete()
+    game = await staged.staged([irma, max_], staged.searching, bots=1)
+    await at(page, game)
+    await page.get_by_label("Menu").click()
+    assert (await report_on(page, OF_GAME)).game == game
 
 
 async def test_a_ranked_game_that_is_voided_gives_the_ratings_back_until_an_appeal(open_page: OpenPage) -> None:

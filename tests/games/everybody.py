@@ -210,6 +210,7 @@ def said(door: Door, house: House) -> dict[str, Any]:
         "games:hide": {"reason": "insult"},
         "games:decide_case": {f"report_{report}": "unfounded", "last": report},
         "games:report": {"reason": "threat"},
+        "games:report_game": {"reason": "threat", "about": house.people["owner"].pk},
         "games:talk": {"preset": "luck"},
         "games:appeal": {"words": "Please."},
         "games:room_act invite": {"name": "Fandor"},

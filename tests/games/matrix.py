@@ -168,6 +168,7 @@ ANSWERS: dict[str, str] = {
     "games:replay": "bbbbbb mmmmmm",
     "games:replay over": "pppppp mmmmmm",
     "games:report": "sppppp saabaa",
+    "games:report_game": "sppppp saabaa",
     "games:role administrator": "mmmmmm sxxxxa",
     "games:role moderator": "mmmmmm sxxxxa",
     "games:role player": "mmmmmm sxxxxa",

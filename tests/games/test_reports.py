@@ -394,6 +394,35 @@ def test_whoever_played_is_reported_from_the_story_the_replay_and_their_own_page
     assert flag(max_) in page.get("/people/Max/").content.decode()
 
 
+def game_flag(game: Game) -> str:
+    return f'data-report href="/report/games/{game.code}/"'
+
+
+def test_a_game_is_reported_with_its_moment_and_who_is_meant_is_chosen_there(irma: User, max_: User) -> None:
+    fandor, barbe = somebody("Fandor"), somebody("Barbe")
+    game = finished("fr-3-ranked", [irma, max_, fandor])
+    page, address = client_of(irma), f"/report/games/{game.code}/"
+    for shown in (f"/games/{game.code}/story/", f"/games/{game.code}/replay/"):
+        assert game_flag(game) in page.get(shown).content.decode()
+    sheet = page.get(f"{address}?seq=7").content.decode()
+    assert "Report this game" in sheet
+    assert f'hx-post="{address}?seq=7"' in sheet
+    assert re.findall(r'name="about" value="(\d+)"', sheet) == [str(max_.pk), str(fandor.pk)]
+    for nobody in ("", irma.pk, barbe.pk, "Max"):
+        assert page.post(f"{address}?seq=7", {"about": nobody, "reason": "collusion"}).status_code == 422
+    assert page.post(f"{address}?seq=7", {"about": fandor.pk, "reason": "collusion"}).status_code == 302
+    report = Report.objects.get()
+    assert (report.about, report.game, report.seq, report.reason) == (fandor, game, 7, "collusion")
+
+
+def test_a_game_in_which_nobody_else_sits_has_no_flag(irma: User) -> None:
+    alone, page = finished("fr-3-ranked", [irma]), client_of(irma)
+    assert game_flag(alone) not in page.get(f"/games/{alone.code}/story/").content.decode()
+    assert page.get(f"/report/games/{alone.code}/").status_code == 404
+    assert game_flag(alone) in client_of(somebody("Max")).get(f"/games/{alone.code}/story/").content.decode()
+    assert Client().get(f"/report/games/{alone.code}/").status_code == 302
+
+
 def test_whoever_sits_in_a_room_is_reported_with_the_game_that_is_played_there(irma: User, max_: User) -> None:
     room, page = rooms.open_room(irma), client_of(irma)
     rooms.sit(room, max_)
