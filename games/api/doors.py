@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.http import (
-    FileResponse,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
@@ -24,7 +23,7 @@ from django.views.decorators.gzip import gzip_page
 from accounts import addresses
 from accounts.models import User
 from games import archive, dumps, history
-from games.api import shapes
+from games.api import sending, shapes
 from games.api.limits import seconds_to_wait, take
 from games.history import Cursor, HistoryForm, WrongCursor
 from games.ladder import boards
@@ -76,7 +75,7 @@ def _refused(why: Refusal) -> HttpResponse:
     response = JsonResponse({"error": {"code": why.code, "message": str(why)}}, status=why.status)
     if why.status == 405:
         response["Allow"] = ", ".join(ALLOWED)
-    if why.status == 429:
+    if why.status in (429, 503):
         response["Retry-After"] = str(seconds_to_wait())
     return response
 
@@ -200,4 +199,7 @@ def dump(request: HttpRequest, name: str) -> HttpResponseBase:
     found = dumps.find(name)
     if found is None:
         raise Refusal(404, "no_dump", "There is no such file.")
-    return FileResponse(found.path.open("rb"), content_type="application/gzip", as_attachment=True)
+    try:
+        return sending.give_out(request, found.path)
+    except sending.NoPlace:
+        raise Refusal(503, "busy", "As many files as we give out at once are on their way: try again later.") from None

@@ -31,6 +31,7 @@ from games.rules.terms import CHARACTERS
 from games.tasks import dump_records
 from games.urls import urlpatterns
 from tests.games.finished import NAMES, finished
+from tests.games.taking import whole
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
@@ -352,7 +353,7 @@ def test_the_files_are_counted_too_and_come_as_they_are(client: Client, people: 
     name = dumps.all_dumps()[0].name
     file = client.get(f"/data/{name}", headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in file.headers
-    assert b"".join(file.streaming_content) == (folder / name).read_bytes()  # type: ignore[attr-defined]
+    assert whole(file) == (folder / name).read_bytes()
     assert file.headers["Content-Type"] == "application/gzip"
     assert file.headers["Access-Control-Allow-Origin"] == "*"
     assert int(file.headers["X-RateLimit-Remaining"]) < django_settings.API_LIMIT
@@ -387,7 +388,7 @@ def test_a_months_public_records_are_one_file_with_pseudonyms(
     archive.archive_finished()
     dump_records()
     (dump,) = asked(client, "/api/1/dumps/", "/api/1/dumps/")["items"]
-    file = b"".join(client.get(dump["records"].partition("localhost:8000")[2]).streaming_content)  # type: ignore[attr-defined]
+    file = whole(client.get(dump["records"].partition("localhost:8000")[2]))
     assert len(file) == dump["bytes"]
     lines = gzip.decompress(file).splitlines()
     assert [judge(line) for line in lines] == [[]] * len(games)

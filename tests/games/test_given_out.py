@@ -19,6 +19,7 @@ from games.models import Game, Seat
 from games.rules.record import Record, read_record
 from tests.games.finished import played
 from tests.games.finishes import people
+from tests.games.taking import whole
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -85,7 +86,6 @@ def test_of_every_kind_of_game_by_every_way(
     after = [client.get(way.format(one.code)).content for way in ways for one in games]
     assert after == before
     (dump,) = dumps.dump_due(datetime.now(UTC).date())
-    file = b"".join(client.get(f"/data/{dump.name}").streaming_content)  # type: ignore[attr-defined]
-    lines = gzip.decompress(file).splitlines()
+    lines = gzip.decompress(whole(client.get(f"/data/{dump.name}"))).splitlines()
     assert len(lines) == len(games)
     assert_verified(tmp_path, lines)

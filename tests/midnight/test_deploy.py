@@ -52,6 +52,7 @@ class Proxied:
 
     def __init__(self, folder: Path, processes: ExitStack) -> None:
         self.plain, self.secure, self.webs = free_port(), free_port(), [free_port(), free_port()]
+        self.dumps = folder / "var" / "dumps"
         nginx = installed("nginx-light", "nginx")
         make_certificate(folder)
         # Started by root, nginx reads pages as nobody.
@@ -65,6 +66,7 @@ class Proxied:
             (r"127\.0\.0\.1:8002", f"127.0.0.1:{self.webs[1]}"),
             (r"/etc/midnight/tls", str(folder)),
             (r"/srv/midnight/midnight/deploy", str(folder)),
+            (r"/var/lib/midnight", str(folder / "var")),
         ]:
             ours = re.sub(theirs, mine, ours)
         temporary = "".join(
@@ -104,14 +106,16 @@ class Proxied:
         with socket.socket() as visitor:
             return visitor.connect_ex(("127.0.0.1", port)) == 0
 
-    def get(self, path: str, secure: bool = True, host: str = HOST, **headers: str) -> tuple[int, dict[str, str], str]:
+    def get(
+        self, path: str, secure: bool = True, host: str = HOST, method: str = "GET", **headers: str
+    ) -> tuple[int, dict[str, str], str]:
         """As a browser does it, with the host's name in the handshake too."""
         raw = socket.create_connection(("127.0.0.1", self.secure if secure else self.plain))
         if secure:
             raw = ssl._create_unverified_context().wrap_socket(raw, server_hostname=host)
         with closing(http.client.HTTPConnection(host)) as connection:
             connection.sock = raw
-            connection.request("GET", path, headers=headers)
+            connection.request(method, path, headers=headers)
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
 
@@ -166,6 +170,28 @@ class TestNginx:
     def test_the_requests_id_is_the_proxys(self, site: Proxied) -> None:
         assert len(site.get("/")[1]["X-Request-ID".title()]) == 32
 
+    def test_a_months_records_come_from_nginx_itself_to_whoever_a_web_process_lets_have_them(
+        self, site: Proxied
+    ) -> None:
+        name, content = "midnight-2026-01.jsonl.gz", "not compressed, " * 100_000
+        site.dumps.mkdir(exist_ok=True)
+        (site.dumps / name).write_text(content)
+        status, headers, body = site.get(f"/data/{name}")
+        assert (status, body) == (200, content)
+        assert headers["Content-Type"] == "application/gzip"
+        assert name in headers["Content-Disposition"]
+        assert headers["Access-Control-Allow-Origin"] == "*"
+        assert headers["Access-Control-Expose-Headers"] == "X-RateLimit-Remaining, Retry-After"
+        assert int(headers["X-RateLimit-Remaining"]) > 0
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "max-age=31536000" in headers["Strict-Transport-Security"]
+        assert "X-Accel-Redirect" not in headers
+        status, headers, body = site.get(f"/data/{name}", Range="bytes=4-13")
+        assert (status, body) == (206, "compressed")
+        status, headers, body = site.get(f"/data/{name}", method="HEAD")
+        assert (status, headers["Content-Length"], body) == (200, str(len(content)), "")
+        assert site.get(f"/given-out/{name}")[0] == 404
+
     def test_a_socket_of_another_page_is_refused_behind_it_too(self, site: Proxied) -> None:
         upgrade = {
             "Upgrade": "websocket",
@@ -203,6 +229,11 @@ def test_a_unit_runs_a_process_of_ours(unit: Path) -> None:
     assert parsed["Service"]["EnvironmentFile"] == "/etc/midnight/midnight.env"
     assert parsed["Service"]["User"] == "midnight"
     assert parsed["Install"]["WantedBy"] == "midnight.target"
+
+
+def test_in_compose_the_proxy_finds_the_months_records_where_its_file_says() -> None:
+    (folder,) = re.findall(r"alias (\S+)/;", (DEPLOY / "nginx.conf").read_text())
+    assert f"- dumps:{folder}:ro" in (DEPLOY / "compose.yaml").read_text()
 
 
 def test_compose_runs_every_process_and_beat_once() -> None:
