@@ -34,6 +34,9 @@ from games.rules.record import Head, Record, as_json, read_events, read_head, re
 from games.templatetags.table import WHY_OVER
 from games.told import tell
 
+# Several times the most that anybody plays: a program that presses all the time makes more of them, and its game can be
+# seen again at home, by its record.
+MOST_EVENTS = 10_000
 Moment = Literal["round", "key", "token", "exchange", "bag", "complete", "left", "end"]
 KEYS = ("iron_key", "brass_key")
 
@@ -73,6 +76,11 @@ class Replay:
             for card in self.edition.cards
             if card.id in offered
         ]
+
+
+def is_too_long(game: Game) -> bool:
+    """Whether so much happened in this finished game that no page plays it again."""
+    return game.ended is not None and game.kept_as != Game.Kept.PARKED and game.head > MOST_EVENTS
 
 
 def of_game(game: Game) -> Record | None:

@@ -337,6 +337,8 @@ ACCOUNT_RATE_LIMITS = {
 }
 # Requests of the read API a minute and address.
 API_LIMIT = 120
+# Pages for which a whole game is played again, a minute and address.
+REPLAY_LIMIT = 60
 MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Midnight"

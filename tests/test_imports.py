@@ -27,6 +27,7 @@ LEVELS: list[list[str]] = [
         "games.told",
         "games.story",
         "games.api",
+        "games.limits",
         "games.replaying",
         "games.templatetags",
         "games.management",

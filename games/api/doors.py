@@ -20,13 +20,12 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
 
-from accounts import addresses
 from accounts.models import User
 from games import archive, dumps, history
 from games.api import sending, shapes
-from games.api.limits import seconds_to_wait, take
 from games.history import Cursor, HistoryForm, WrongCursor
 from games.ladder import boards
+from games.limits import seconds_to_wait, take
 from games.models import Game
 
 View = Callable[..., HttpResponseBase]
@@ -53,7 +52,7 @@ def door(view: View) -> View:
     @csrf_exempt  # Who may only read can be made to do no harm.
     @functools.wraps(view)
     def opened(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        left = take(addresses.household(addresses.of_request(request)))
+        left = take("api", request, settings.API_LIMIT)
         try:
             if left is None:
                 raise Refusal(429, "too_fast", f"At most {settings.API_LIMIT} requests a minute.")

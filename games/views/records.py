@@ -4,17 +4,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from games import archive, ladder, names, opening, showing, story
+from games import archive, history, ladder, names, opening, replaying, showing, story
+from games.limits import costly
 from games.models import Game
 
 
 @require_safe
+@costly
 def tell(request: HttpRequest, code: str) -> HttpResponse:
     """How a finished game went, round by round; one that still runs is at its table."""
     game = Game.objects.filter(code=code).first()
     opened = None if game is None else opening.find_by_id(game.pk)
     if game is None or opened is None:
         raise Http404
+    if replaying.is_too_long(game):
+        return too_long(request, game)
     document = archive.record_of(game)
     if document is None:
         return redirect("games:game", code)
@@ -30,3 +34,8 @@ def tell(request: HttpRequest, code: str) -> HttpResponse:
         "rating": ladder.explain(game),
     }
     return render(request, "games/story.html", context)
+
+
+def too_long(request: HttpRequest, game: Game) -> HttpResponse:
+    """What there is to see of a finished game that no page plays again: its rows say it."""
+    return render(request, "games/too_long.html", {"game": game, "entry": history.entry(game.code)})

@@ -14,10 +14,12 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
 from games import names, opening, replaying
+from games.limits import costly
 from games.models import Game
 from games.replaying import Replay
 from games.rules.judge import Fault, judge
 from games.rules.record import read_record
+from games.views.records import too_long
 
 # Several times the longest game that anybody played; what is longer can be judged at home (`manage.py verify`).
 MOST_KILOBYTES = 1_024
@@ -30,9 +32,12 @@ _judges = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge")
 
 @require_safe
 @gzip_page
+@costly
 def replay(request: HttpRequest, code: str) -> HttpResponse:
     """A game of this site, once it is over."""
     game = get_object_or_404(Game, code=code)
+    if replaying.is_too_long(game):
+        return too_long(request, game)
     record = replaying.of_game(game)
     if record is None:
         return render(request, "games/replay_not_yet.html", {"game": game}, status=409)

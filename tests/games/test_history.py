@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
+from django.conf import LazySettings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts import closing
 from accounts.models import User
-from games import archive, history
+from games import archive, history, replaying
 from games.history import Cursor, HistoryForm
 from games.models import Game, Record, Seat
 from tests.games.finished import finished
@@ -258,3 +259,46 @@ def test_the_story_of_a_running_game_is_at_its_table(client: Client) -> None:
     page = client.get(f"/games/{game.code}/story/")
     assert page.headers["Location"] == f"/games/{game.code}/"
     assert client.get("/games/nosuchgame/story/").status_code == 404
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_no_page_plays_a_game_again_in_which_very_much_happened(
+    archived: bool, client: Client, people: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = finished("fr-2", people[:2])
+    monkeypatch.setattr(replaying, "MOST_EVENTS", game.head - 1)
+    if archived:
+        archive.archive(game.pk)
+    monkeypatch.setattr(archive, "record_of", lambda _: pytest.fail("it was played again"))
+    for page in ("story", "replay"):
+        shown = client.get(f"/games/{game.code}/{page}/")
+        assert shown.status_code == 200
+        text = shown.content.decode()
+        assert f"So much happened in this game, {game.head} events" in text
+        assert f'href="/games/{game.code}/record.json"' in text
+        assert all(person.name in text for person in people[:2])
+
+
+def test_a_game_in_which_very_much_happens_is_shown_as_any_other_while_it_runs(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replaying, "MOST_EVENTS", 10)
+    game = finished("fr-2")
+    Game.objects.filter(pk=game.pk).update(ended=None)
+    assert client.get(f"/games/{game.code}/story/").headers["Location"] == f"/games/{game.code}/"
+    assert "not over yet" in client.get(f"/games/{game.code}/replay/").content.decode()
+
+
+def test_nobody_has_games_played_again_without_end(client: Client, settings: LazySettings) -> None:
+    settings.REPLAY_LIMIT = 2
+    game = finished("fr-2")
+    archive.archive(game.pk)
+    # Of eight requests four fall into one minute of the clock.
+    answers = [client.get(f"/games/{game.code}/{page}/") for page in ("story", "replay") * 4]
+    assert [one.status_code for one in answers[:2]] == [200, 200]
+    refused = [one for one in answers if one.status_code == 429]
+    assert refused
+    assert "Wait a little and try again." in refused[0].content.decode()
+    assert 1 <= int(refused[0].headers["Retry-After"]) <= 60
+    assert client.get(f"/games/{game.code}/story/", REMOTE_ADDR="198.51.100.7").status_code == 200
+    assert client.get("/history/").status_code == 200
