@@ -72,8 +72,8 @@ class HistoryForm(forms.Form):
     pace = forms.ChoiceField(label=_("Pace"), required=False, choices=[ANY, *Game.Pace.choices])
     rulebook = forms.ChoiceField(label=_("Rulebook"), required=False, choices=[ANY, *names.RULEBOOKS.items()])
     length = forms.ChoiceField(label=_("Length"), required=False, choices=[ANY, *LENGTHS])
-    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"))
-    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"))
+    since = forms.DateField(label=_("From (UTC)"), required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"))
+    until = forms.DateField(label=_("To (UTC)"), required=False, widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"))
 
     def __init__(self, data: Any, viewer: int | None = None) -> None:
         super().__init__(data)

@@ -26,6 +26,6 @@ def clock(seconds: int) -> str:
 
 @register.filter
 def moment(at: datetime) -> SafeString:
-    """A point in time in UTC, which news.js shows as the reader's device has it."""
+    """A point in time in UTC, which site.js shows as the reader's device has it."""
     said = formats.date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
     return format_html('<time datetime="{}" data-local>{} UTC</time>', at.isoformat(timespec="seconds"), said)

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
 from playwright.async_api import Page, ViewportSize, expect
@@ -69,6 +70,19 @@ async def read_the_record(page: Page) -> None:
     record = await sync_to_async(file.read_bytes)()
     assert judge(record) == []
     assert json.loads(record)["seats"][0]["name"] == "Irma Vep"
+
+
+async def test_a_visitor_sees_when_a_game_ended_by_their_own_clock(open_page: OpenPage) -> None:
+    _, games = await sync_to_async(past)()
+    page = await open_page(timezone_id="Asia/Kathmandu")
+    ended = games[0].ended
+    assert ended is not None
+    said = re.compile(rf"{ended.astimezone(ZoneInfo('Asia/Kathmandu')):%-I:%M}\s[AP]M$")
+    for address in ("/history/", "/people/Irma%20Vep/", f"/games/{games[0].code}/story/"):
+        await page.goto(address)
+        time = page.locator(f"time[datetime='{ended.isoformat(timespec='seconds')}']").first
+        await expect(time).to_have_text(said)
+        await expect(time).not_to_contain_text("UTC")
 
 
 async def test_a_filter_that_makes_no_sense_is_told_where_it_stands(page: Page, watch: Watch) -> None:

@@ -8,6 +8,7 @@ from django.conf import LazySettings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.formats import date_format
 
 from accounts import closing
 from accounts.models import User
@@ -211,6 +212,15 @@ def test_a_place_is_read_as_it_was_written() -> None:
     assert game.ended is not None
     place = Cursor(game.ended, game.pk)
     assert Cursor.read(str(place)) == place
+
+
+def test_a_moment_in_a_list_is_said_to_be_in_utc(client: Client, people: list[User]) -> None:
+    game = finished("fr-2", people[:2])
+    assert game.ended is not None
+    iso, said = game.ended.isoformat(timespec="seconds"), date_format(game.ended, "SHORT_DATETIME_FORMAT")
+    for address in ("/history/", "/people/Alice/", f"/games/{game.code}/story/"):
+        assert f'<time datetime="{iso}" data-local>{said} UTC</time>' in client.get(address).content.decode()
+    assert {"From (UTC)", "To (UTC)"} <= {str(field.label) for field in HistoryForm.base_fields.values()}
 
 
 def test_the_filters_stay_in_the_address_of_the_next_page(client: Client, people: list[User]) -> None:

@@ -20,6 +20,17 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   detail.isError = false;
 });
 
+// Times as this device has them, and how far its clock is from UTC.
+const localise = (root) => {
+  for (const time of root.querySelectorAll("time[data-local]")) {
+    const moment = new Date(time.dateTime);
+    time.textContent = moment.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  }
+  for (const field of root.querySelectorAll("[data-offset]")) field.value = new Date().getTimezoneOffset();
+};
+localise(document);
+document.addEventListener("htmx:afterSettle", ({ target }) => localise(target));
+
 // A choice that is its own button: <select data-submits>, <input type="radio" data-submits>.
 document.addEventListener("change", ({ target }) => {
   if (target.matches("[data-submits]")) target.form.requestSubmit();
