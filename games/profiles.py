@@ -90,6 +90,7 @@ class Played:
     """One seat that the player has had; the figures are None until the game is archived."""
 
     ended: datetime
+    listed: bool
     stashes: int | None
     searched_ms: int | None
 
@@ -108,6 +109,7 @@ def profile(player: User, viewer: int | None) -> Profile:
         # Nobody looks through thousands of games that are not listed for the few that are.
         asked["since"] = played.pop().ended.date()
     opponents = list(_opponents(player)[: OPPONENTS + 1])
+    own = player.pk == viewer
     return Profile(
         career=career,
         plan=_favourite_plan(career),
@@ -115,17 +117,18 @@ def profile(player: User, viewer: int | None) -> Profile:
         best_wins=_best_wins(player, in_force),
         opponents=opponents[:OPPONENTS],
         more_opponents=len(opponents) > OPPONENTS,
-        searches=_searches(played, only),
+        # When a game that is not listed was played is for its players.
+        searches=_searches([one for one in played if one.listed or own], only),
         recent=history.page(asked, viewer=viewer, size=RECENT_GAMES),
-        conduct=[(str(kind.label), getattr(career, kind)) for kind in Seat.Conduct] if player.pk == viewer else (),
+        conduct=[(str(kind.label), getattr(career, kind)) for kind in Seat.Conduct] if own else (),
     )
 
 
 def _played(player: User) -> list[Played]:
     """The latest games, the last one first, and one more than are shown where there are more."""
     seats = Seat.objects.filter(user=player, ended__isnull=False).order_by("-ended", "-game_id")
-    rows = seats.values_list("ended", "figures__stashes", "figures__searched_ms")
-    return [Played(ended, *figures) for ended, *figures in rows[: LATEST + 1] if ended]
+    rows = seats.values_list("ended", "game__listed", "figures__stashes", "figures__searched_ms")
+    return [Played(ended, *rest) for ended, *rest in rows[: LATEST + 1] if ended]
 
 
 def _favourite_plan(career: Career) -> str:

@@ -33,7 +33,8 @@ def opponents(request: HttpRequest, name: str) -> HttpResponse:
     if "after" in request.GET and after is None:
         raise Http404
     rows, following = profiles.opponents(player, after)
-    context = {"player": player, "rows": rows, "after": after, "next": following}
+    own = player.pk == request.user.pk
+    context = {"player": player, "own": own, "rows": rows, "after": after, "next": following}
     return render(request, "games/opponents.html", context)
 
 

@@ -171,6 +171,28 @@ def test_the_speed_of_the_searches_is_shown_of_as_many_games_as_the_page_says(
     assert ended == sorted(ended)
 
 
+def test_when_somebody_played_games_that_are_not_listed_is_for_nobody_else(cast: list[User]) -> None:
+    for ago in range(1, 5):
+        game = finished("fr-2", cast[:2], ago=timedelta(days=ago))
+        archive.archive(game.pk)
+        Game.objects.filter(pk=game.pk).update(listed=ago % 2 == 0)
+    shown = [len(profiles.profile(cast[0], viewer).searches.speeds) for viewer in (None, cast[1].pk, cast[0].pk)]
+    assert shown == [2, 2, 4]
+    hidden = [game.ended for game in Game.objects.filter(listed=False) if game.ended]
+    moments = [moment.isoformat(timespec="seconds") for moment in hidden]
+    assert all(moment in text(signed_in(cast[0]), "/people/Alice/") for moment in moments)
+    assert not any(moment in text(signed_in(cast[1]), "/people/Alice/") for moment in moments)
+
+
+@pytest.mark.parametrize("page", ["/people/Alice/", "/people/Alice/opponents/"])
+def test_numbers_that_lead_to_shorter_lists_say_why(page: str, cast: list[User]) -> None:
+    play(cast[:2], 1)
+    why = "Games that are in no list but their players’ own count here too."
+    assert why not in text(signed_in(cast[0]), page)
+    for other in (Client(), signed_in(cast[1])):
+        assert why in text(other, page)
+
+
 def test_conduct_is_shown_to_its_owner_only(cast: list[User]) -> None:
     game = finish(cast[:2])
     Seat.objects.filter(game=game, user=cast[1]).update(conduct="left")
