@@ -263,16 +263,35 @@ async def test_a_link_leads_to_its_moment_and_its_sight(open_page: OpenPage) -> 
     await expect(page.locator(".tile > .peek").first).to_be_visible()
 
 
-@pytest.mark.parametrize("address", ["#e=0", "#e=99999&as=7", "#e=x&as=", "#nonsense", "#e=-5&as=all"])
-async def test_a_link_that_makes_no_sense_does_no_harm(address: str, open_page: OpenPage) -> None:
+@pytest.mark.parametrize(
+    ("address", "moment"),
+    [
+        ("#e=0", "first"),
+        ("#e=-5&as=all", "first"),
+        ("#e=99999&as=7", "last"),
+        ("#e=x&as=", "50"),
+        ("#nonsense", "50"),
+    ],
+)
+async def test_a_link_that_makes_no_sense_does_no_harm(address: str, moment: str, open_page: OpenPage) -> None:
     page = await replayed(open_page)
+    scrub = page.locator("#scrub")
+    await go(page, "#e=50&as=w")
+    await expect(scrub).to_have_value("50")
     await go(page, address)
-    await expect(page.locator("#now")).not_to_be_empty()
-    assert (
-        1
-        <= int(await page.locator("#scrub").input_value())
-        <= int(await page.locator("#scrub").get_attribute("max") or 0)
-    )
+    last = await scrub.get_attribute("max") or ""
+    await expect(scrub).to_have_value({"first": "1", "last": last}.get(moment, moment))
+    await expect(page.get_by_label("Seen by")).to_have_value("all" if "as=all" in address else "w")
+
+
+async def test_whoever_skips_to_the_content_stays_at_their_moment(open_page: OpenPage) -> None:
+    page = await replayed(open_page)
+    await go(page, "#e=50&as=w")
+    await page.get_by_role("link", name="Skip to the content").press("Enter")
+    await expect(page.get_by_role("main")).to_be_focused()
+    # What is remembered is where the game stands, so that a page that is loaded again comes back to it.
+    await expect(page).to_have_url(re.compile(r"#e=50&as=w$"))
+    await expect(page.locator("#scrub")).to_have_value("50")
 
 
 async def test_a_seat_sees_its_own_hand_and_no_other(open_page: OpenPage) -> None:

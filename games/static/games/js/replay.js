@@ -188,13 +188,18 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-/** A link to a moment: #e=123&as=1; `as` is a seat, w for whoever watched, all for all open. */
+/**
+ * A link to a moment: #e=123&as=1; `as` is a seat, w for whoever watched, all for all open. One that leads elsewhere on the
+ * page changes nothing of the game.
+ */
 function follow() {
   const said = new URLSearchParams(location.hash.slice(1));
+  const to = Number.parseInt(said.get("e"), 10);
+  if (Number.isNaN(to)) return go(seq);
   const wanted = said.get("as");
   if ([...as.options].some(({ value }) => value === wanted)) as.value = wanted;
   pause();
-  go(Number.parseInt(said.get("e"), 10) || 1);
+  go(to);
 }
 
 addEventListener("hashchange", follow);
