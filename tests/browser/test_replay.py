@@ -376,17 +376,29 @@ async def test_a_record_can_be_pasted(page: Page) -> None:
     await expect(page.locator("#game.replay")).to_be_visible()
 
 
-async def test_a_record_can_be_dropped(page: Page) -> None:
+# Drags something over a place of the page and drops it there; tells of each event whether the page took it from the
+# browser.
+DROP = """([place, name, text]) => {
+  const dataTransfer = new DataTransfer();
+  if (name) dataTransfer.items.add(new File([text], name));
+  else dataTransfer.setData("text/plain", text);
+  const there = document.querySelector(place);
+  return ["dragover", "drop"].map(
+    (type) => !there.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true })));
+}"""
+
+
+@pytest.mark.parametrize("place", ["#bring", "main", "body"])
+async def test_a_record_can_be_dropped_anywhere_on_the_page(place: str, page: Page) -> None:
     await page.goto("/replay/")
-    await page.evaluate(
-        """(text) => {
-          const dataTransfer = new DataTransfer();
-          dataTransfer.items.add(new File([text], "fr-2.jsonl"));
-          document.getElementById("bring").dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
-        }""",
-        (RECORDS / "fr-2.jsonl").read_text(),
-    )
+    record = (RECORDS / "fr-2.jsonl").read_text()
+    assert await page.evaluate(DROP, [place, "fr-2.jsonl", record]) == [True, True]
     await expect(page.locator("#game.replay")).to_be_visible()
+
+
+async def test_words_that_are_dropped_are_left_to_the_browser(page: Page) -> None:
+    await page.goto("/replay/")
+    assert await page.evaluate(DROP, ["#pasted", "", "{}"]) == [False, False]
 
 
 async def test_a_bad_record_is_told_what_is_wrong_line_by_line(page: Page, watch: Watch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-/* A record may be dropped or pasted: either way it goes with the form as a file. */
+/* A record may be dropped anywhere on the page, or pasted: either way it goes with the form as a file. */
 
 const form = document.getElementById("bring");
 const file = document.getElementById("record");
@@ -11,12 +11,19 @@ function take(files) {
   file.files = moved.files;
 }
 
-form.addEventListener("dragover", (event) => {
+// A browser opens a file that is dropped beside what takes it, and leaves the site. Words are its own to move.
+const brings = (event) => event.dataTransfer.types.includes("Files");
+
+document.addEventListener("dragover", (event) => {
+  if (!brings(event)) return;
   event.preventDefault();
   form.classList.add("over");
 });
-form.addEventListener("dragleave", () => form.classList.remove("over"));
-form.addEventListener("drop", (event) => {
+document.addEventListener("dragleave", ({ relatedTarget }) => {
+  if (!relatedTarget) form.classList.remove("over");
+});
+document.addEventListener("drop", (event) => {
+  if (!brings(event)) return;
   event.preventDefault();
   form.classList.remove("over");
   const { files } = event.dataTransfer;
