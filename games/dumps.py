@@ -1,8 +1,9 @@
 """All public records of a month as one file of compressed JSON lines, for whoever wants to study the game.
 
 A file that was given out cannot be called back, so it has pseudonyms where a record has names: the same one for the
-same account in every file, worked out with a key of ours. No file names anybody. It hides nobody who is here, though: a
-line keeps its game's id, and the read API says who played that. Of a deleted account the API has a pseudonym too.
+same account in every file, worked out with SECRET_KEY, so that with another key they are others. No file names anybody.
+It hides nobody who is here, though: a line keeps its game's id, and the read API says who played that. Of a deleted
+account the API has a pseudonym too.
 """
 
 import base64
