@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec
+from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
@@ -14,8 +14,7 @@ from redis import RedisError
 from accounts import addresses
 
 SECONDS = 60
-
-P = ParamSpec("P")
+Page = Callable[..., HttpResponse]
 
 
 def seconds_to_wait() -> int:
@@ -36,13 +35,11 @@ def take(door: str, request: HttpRequest, most: int) -> int | None:
     return left if left >= 0 else None
 
 
-def costly(
-    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+def costly(view: Page) -> Page:
     """A page for which a whole game is played again: all of these together are one door."""
 
     @functools.wraps(view)
-    def limited(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def limited(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if take("replay", request, settings.REPLAY_LIMIT) is None:
             response = render(request, "429.html", status=429)
             response["Retry-After"] = str(seconds_to_wait())

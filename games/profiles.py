@@ -128,7 +128,7 @@ def _played(player: User) -> list[Played]:
     """The latest games, the last one first, and one more than are shown where there are more."""
     seats = Seat.objects.filter(user=player, ended__isnull=False).order_by("-ended", "-game_id")
     rows = seats.values_list("ended", "game__listed", "figures__stashes", "figures__searched_ms")
-    return [Played(ended, *rest) for ended, *rest in rows[: LATEST + 1] if ended]
+    return [Played(ended, listed, *figures) for ended, listed, *figures in rows[: LATEST + 1] if ended]
 
 
 def _favourite_plan(career: Career) -> str:
