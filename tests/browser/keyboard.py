@@ -28,18 +28,21 @@ async def get_ready(page: Page) -> None:
 
 
 async def search(page: Page) -> None:
-    """Go from tile to tile with the arrows, keep what is worth keeping, slip away with E."""
+    """Go from tile to tile with the arrows, there and back, keep what is worth keeping, slip away with E."""
+    step = "ArrowRight"
     for _ in range(ENOUGH):
         if await phase(page) != "search":
             return
         if await page.locator("#escape").is_visible():
             await page.keyboard.press("e")
             break
-        await page.keyboard.press("ArrowRight")
+        await page.keyboard.press(step)
         said = str(await page.evaluate("document.activeElement.ariaLabel"))
+        if ", row 6, column 9" in said:
+            step = "ArrowLeft"
+        elif ", row 1, column 1" in said:
+            step = "ArrowRight"
         if ", face down, row" not in said:
-            if ", row 6, column 9" in said:
-                await page.locator("#tiles .tile").first.focus()
             continue
         await page.keyboard.press("Enter")
         if await held(page):

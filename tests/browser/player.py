@@ -40,7 +40,7 @@ async def lift_and_stash(page: Page) -> bool:
     if await tap(tile) and await held(page):
         stash = page.locator("#stash")
         may = await stash.get_attribute("aria-disabled") == "false"
-        await page.keyboard.press("s" if may else "u")
+        await tap(stash if may else page.locator("#up"))
         await expect(page.locator("#hand.holding")).to_have_count(0)
     return True
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from asgiref.sync import sync_to_async
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from accounts.models import User
 from games.rules import State
@@ -198,8 +198,8 @@ async def test_at_twice_the_size_everything_still_fits(moment: Callable[[State],
         assert all(box is not None and box["y"] + box["height"] <= 400 for box in boxes)
 
 
-async def test_art_is_placed_by_dragging_it_onto_its_card(open_page: OpenPage) -> None:
-    page = await at_the_table(open_page, staged.trading)
+async def drag_onto_card(page: Page) -> tuple[Locator, Locator]:
+    """Hold art of one's own over a card that it fits; the answer is that card, and the button that does the same."""
     button = page.locator("button.place").first
     kind, card = await button.get_attribute("data-art"), await button.get_attribute("data-card")
     worth = await button.locator("b").inner_text()
@@ -208,12 +208,22 @@ async def test_art_is_placed_by_dragging_it_onto_its_card(open_page: OpenPage) -
     await onto.scroll_into_view_if_needed()
     await art.hover()
     await page.mouse.down()
-    box = await onto.bounding_box()
+    await move_over(page, onto)
+    await expect(onto).to_have_attribute("data-worth", worth)
+    return onto, page.locator(f"button.place[data-art={kind}][data-card={card}]")
+
+
+async def move_over(page: Page, part: Locator) -> None:
+    box = await part.bounding_box()
     assert box is not None
     await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
-    await expect(onto).to_have_attribute("data-worth", worth)
+
+
+async def test_art_is_placed_by_dragging_it_onto_its_card(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.trading)
+    _, button = await drag_onto_card(page)
     await page.mouse.up()
-    await expect(page.locator(f"button.place[data-art={kind}][data-card={card}]")).to_have_count(0)
+    await expect(button).to_have_count(0)
     await expect(page.locator(".dragged")).to_have_count(0)
     await expect(page.locator(".told li").first).to_contain_text("Irma Vep places art")
 
@@ -322,6 +332,16 @@ async def test_a_search_by_keyboard_alone(open_page: OpenPage) -> None:
     await page.keyboard.press("d")
     await expect(page.locator("#hand.holding")).to_have_count(0)
     await expect(stashed).to_have_count(3)
+
+
+async def test_a_tile_goes_back_down_by_a_tap(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.searching, viewport=PHONE, has_touch=True)
+    await page.locator("#tiles .tile.garage.down").first.tap()
+    await expect(page.locator("#hand.holding > .back")).to_be_visible()
+    spot = await page.evaluate("[...document.querySelectorAll('#tiles .tile')].findIndex((one) => one.matches('.own'))")
+    await page.locator("#down").tap()
+    await expect(page.locator("#hand.holding")).to_have_count(0)
+    await expect(page.locator("#tiles .tile").nth(spot)).to_have_class(re.compile(r"\bdown\b"))
 
 
 async def test_the_own_tile_answers_before_the_server_does(open_page: OpenPage) -> None:
