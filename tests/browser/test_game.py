@@ -11,7 +11,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from accounts.models import User
 from games.rules import State
-from tests.browser import player, staged
+from tests.browser import keyboard, player, staged
 from tests.browser.conftest import OpenPage
 from tests.browser.site import Site
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
@@ -392,6 +392,42 @@ async def test_what_one_is_choosing_survives_the_others_moves(open_page: OpenPag
     await expect(page.locator(".market.bag input")).to_be_checked()
     await expect(undo).to_be_focused()
     await expect(page.locator(".purse .pays")).to_have_count(1)
+
+
+async def choose(page: Page) -> Locator:
+    """A ware is chosen by keyboard; the focus is on it."""
+    assert await keyboard.tab_to(page, type="radio")
+    await page.keyboard.press("Space")
+    await expect(page.locator("#trade :checked")).to_be_focused()
+    value = await page.locator("#trade :checked").get_attribute("value")
+    return page.locator(f"#trade input[value='{value}']")
+
+
+async def test_what_is_taken_back_has_the_focus_again(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.trading)
+    ware = await choose(page)
+    assert await keyboard.tab_to(page, id="undo")
+    await page.keyboard.press("Enter")
+    await expect(ware).to_be_focused()
+    await expect(ware).not_to_be_checked()
+    await expect(page.locator(".purse .pays")).to_have_count(0)
+    await expect(page.locator("#undo")).to_be_hidden()
+    # By a pointer, too.
+    await page.locator(".market.bag label").click()
+    await expect(page.locator(".purse .pays")).to_have_count(1)
+    await page.get_by_role("button", name="Take it back").click()
+    await expect(page.locator("#trade :checked")).to_have_count(0)
+    await expect(page.locator("#take")).to_be_hidden()
+
+
+async def test_after_a_trade_the_keyboard_goes_on_from_whose_turn_it_is(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.trading)
+    seq = await player.seq_of(page)
+    await choose(page)
+    assert await keyboard.tab_to(page, said="Trade")
+    assert await player.answered(page, keyboard.enter(page))
+    await player.until_moved(page, seq)
+    await expect(page.locator("#whose")).to_be_focused()
 
 
 ASKED_AND_ANSWERED = """() => new Promise((done) => {

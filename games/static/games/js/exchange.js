@@ -37,11 +37,17 @@ function keep() {
   };
 }
 
+/** Whoever uses the keyboard goes on from there, or from the heading where that cannot take the focus any more. */
+function focusOn(part) {
+  part?.focus({ preventScroll: true });
+  if (!part || document.activeElement !== part) place.querySelector("h2")?.focus({ preventScroll: true });
+}
+
 function giveBack() {
   if (!kept) return;
   for (const input of place.querySelectorAll("input")) input.checked = kept.chosen.includes(input.value);
   for (const details of place.querySelectorAll("details")) details.open = kept.open.includes(details.id);
-  if (kept.focus) (place.querySelector(kept.focus) ?? place.querySelector("h2"))?.focus({ preventScroll: true });
+  if (kept.focus) focusOn(place.querySelector(kept.focus));
   if (scrollY !== kept.scroll) scrollTo(0, kept.scroll);
   kept = null;
   showPrice();
@@ -50,8 +56,14 @@ function giveBack() {
 /** `swapped()` is called after each new fragment. */
 export function watchExchange(swapped) {
   place.addEventListener("change", showPrice);
-  // The form is emptied after everybody has heard that it will be.
-  place.addEventListener("reset", () => setTimeout(showPrice));
+  place.addEventListener("reset", () => {
+    const chosen = place.querySelector("#trade :checked");
+    // The form is emptied after everybody has heard that it will be, and its button goes with what was chosen.
+    setTimeout(() => {
+      showPrice();
+      focusOn(chosen);
+    });
+  });
   place.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target !== place) return;
     const seq = Number(detail.xhr.getResponseHeader("Midnight-Seq"));
@@ -66,8 +78,9 @@ export function watchExchange(swapped) {
   });
   place.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target !== place) return;
-    giveBack();
     swapped();
+    // When nothing moves any more.
+    giveBack();
   });
 }
 
