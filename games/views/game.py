@@ -1,5 +1,7 @@
 """The page of one game."""
 
+import re
+
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,8 +16,10 @@ from games.frames import CloseCode
 from games.sentences import say
 from games.table import Table
 
-# On every answer with a piece of the table: how new it is. A page drops what is older than what it shows.
+# On every answer with a piece of the table: how new it is. A page drops what is older than what it shows, and says with
+# what it asks how far it has heard that the table is: perhaps from another process.
 SEQ = "Midnight-Seq"
+HEARD = re.compile("[0-9]{1,9}")
 
 
 @require_safe
@@ -33,6 +37,7 @@ async def game(request: HttpRequest, code: str) -> HttpResponse:
 async def exchange(request: HttpRequest, code: str) -> HttpResponse:
     """The exchange or the end of a game as one seat sees it; a form posted here is a command, as over the socket."""
     table = await _table(code)
+    table.catch_up(_heard(request))
     refusal = await _play(table, request) if request.method == "POST" else ""
     shown = await _show(table, request)
     if request.method == "POST" and not request.htmx and not refusal:  # type: ignore[attr-defined]
@@ -48,6 +53,12 @@ async def _table(code: str) -> Table:
     if table is None:
         raise Http404
     return table
+
+
+def _heard(request: HttpRequest) -> int:
+    """How far the table is as the page has heard; 0 where it says nothing that can be."""
+    said = request.headers.get(SEQ, "")
+    return int(said) if HEARD.fullmatch(said) else 0
 
 
 async def _show(table: Table, request: HttpRequest) -> showing.Showing | None:

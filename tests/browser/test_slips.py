@@ -1,4 +1,6 @@
-"""What goes wrong in an exchange is said where it happened, and is put right without anybody doing anything."""
+"""What goes wrong is said where it happened, and is put right without anybody doing anything where that can be."""
+
+import json
 
 from playwright.async_api import Route, expect
 
@@ -61,3 +63,54 @@ async def test_an_exchange_that_did_not_come_is_asked_for_again_though_nobody_mo
     await hers.locator("button.place").first.click()
     await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
     assert asked >= 3
+
+
+async def test_an_answer_older_than_what_the_page_has_heard_of_is_asked_for_again(open_page: OpenPage) -> None:
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_], staged.trading, bots=0)
+    hers, his = await open_page(person=irma), await open_page(person=max_)
+    for page in (hers, his):
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    shown = his.locator("#exchange .shown")
+    old, seq = await shown.evaluate("(shown) => [shown.outerHTML, shown.dataset.seq]")
+    heard = []
+
+    async def lag(route: Route) -> None:
+        heard.append(int(route.request.headers["midnight-seq"]))
+        if len(heard) > 1:
+            await route.continue_()
+        else:
+            await route.fulfill(body=old, headers={"Midnight-Seq": seq, "Content-Type": "text/html"})
+
+    await his.route("**/exchange/", lag)
+    await hers.locator("button.place").first.click()
+    await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
+    assert len(heard) > 1
+    assert min(heard) > int(seq)
+
+
+async def test_an_exchange_that_never_comes_is_given_up_and_asked_for_again(open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(r"htmx:(timeout|afterRequest)")
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_], staged.trading, bots=0)
+    hers, his = await open_page(person=irma), await open_page(person=max_)
+    for page in (hers, his):
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    patience = json.loads(str(await his.locator("#exchange").get_attribute("hx-request")))["timeout"]
+    assert 5_000 <= patience <= 15_000
+    # Nobody waits so long here.
+    await his.evaluate("document.getElementById('exchange').setAttribute('hx-request', '{\"timeout\": 500}')")
+    hanging: list[Route] = []
+
+    async def hang(route: Route) -> None:
+        if hanging:
+            await route.continue_()
+        else:
+            hanging.append(route)
+
+    await his.route("**/exchange/", hang)
+    await hers.locator("button.place").first.click()
+    await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
+    assert hanging

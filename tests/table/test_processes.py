@@ -1,6 +1,7 @@
 """Several processes serve one game: who looks after it, who plays which seat, and what time it is."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,15 +10,18 @@ from itertools import pairwise
 import pytest
 from channels.db import database_sync_to_async
 
-from games import servers
+from games import log, servers
 from games import tables as tables_module
+from games.doorbell import Doorbell
 from games.frames import CloseCode
 from games.models import Game, Server
 from games.rules.events import Resumed
 from games.tables import Tables
+from games.views.game import SEQ
 from tests.browser.site import Site
 from tests.table.conftest import QUICK, NewMatch, NewTables, eventually, garage, log_of, same_as_reload
 from tests.table.inside import InnerPage
+from tests.table.test_allowance import poster
 
 pytestmark = [pytest.mark.both_databases]
 
@@ -220,6 +224,57 @@ async def test_a_page_that_moves_to_another_process_stays_ready(
     await alice.until(lambda page: page.close_code == CloseCode.MOVED)
     assert (await bob.do("ready", on=True))["type"] == "events"
     await bob.until(lambda page: page.sight["phase"] == "search")
+
+
+@pytest.fixture
+def deaf_and_blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process hears or sees what another one writes."""
+    monkeypatch.setattr(Doorbell, "ring", lambda *_: None)
+    monkeypatch.setattr(log, "heads", lambda _: {})
+
+
+async def test_a_page_that_has_heard_more_than_this_process_knows_is_shown_it_for_one_look_at_the_log(
+    deaf_and_blind: None, new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, other = await new_match(), await new_tables()
+    alice, _ = await match.begun_inside(other)
+    client, address = poster(match, 1), f"/games/{match.game.code}/exchange/"
+
+    async def shown(heard: str) -> int:
+        return int((await client.get(address, headers={SEQ: heard})).headers[SEQ])
+
+    known = await shown("0")
+    await alice.do("ready", on=True)
+    assert await shown("0") == known
+    assert await shown(str(alice.head)) == alice.head == known + 1
+    looks = []
+
+    def look(game_id: int, head: int) -> log.Tail:
+        looks.append(head)
+        return since(game_id, head)
+
+    since = log.since
+    monkeypatch.setattr(log, "since", look)
+    # However far it says that it has heard.
+    assert await shown("9" * 9) == alice.head
+    assert looks == [alice.head]
+    for nonsense in ("-1", "²", "9" * 25, "9" * 5_000, "x", ""):
+        assert await shown(nonsense) == alice.head
+    assert looks == [alice.head]
+    await tables_module.stop_here()
+
+
+async def test_a_form_is_judged_by_what_its_page_has_heard(
+    deaf_and_blind: None, new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, other = await new_match(), await new_tables()
+    alice, _ = await match.begun_inside(other)
+    client, address = poster(match, 0), f"/games/{match.game.code}/exchange/"
+    assert (await client.get(address)).status_code == 200
+    await alice.do("ready", on=True)
+    words = {"command": json.dumps({"do": "ready", "on": False})}
+    assert (await client.post(address, words, headers={SEQ: str(alice.head)})).status_code == 302
+    await tables_module.stop_here()
 
 
 async def test_who_goes_away_is_no_longer_ready(web: Site, new_match: NewMatch) -> None:

@@ -1,9 +1,12 @@
-/* The exchange is htmx: this drops what comes late, and keeps what one is choosing, the focus and the scroll. */
+/* The exchange is htmx: this drops what comes late, asks again for what did not come, and keeps what one is choosing, the
+   focus and the scroll. */
 
 const AGAIN_MS = 500;
 const LATEST_MS = 30_000;
 
 const place = document.getElementById("exchange");
+// How far the table is, as the page has heard.
+let known = 0;
 let failures = 0;
 let timer = 0;
 
@@ -64,6 +67,9 @@ export function watchExchange(swapped) {
       focusOn(chosen);
     });
   });
+  place.addEventListener("htmx:configRequest", ({ detail }) => {
+    detail.headers["Midnight-Seq"] = known;
+  });
   place.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target !== place) return;
     const seq = Number(detail.xhr.getResponseHeader("Midnight-Seq"));
@@ -72,9 +78,12 @@ export function watchExchange(swapped) {
     if (!isNews) detail.shouldSwap = false;
     else keep();
   });
-  for (const failed of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) place.addEventListener(failed, askAgain);
+  for (const failed of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) place.addEventListener(failed, goOn);
   place.addEventListener("htmx:afterOnLoad", ({ detail }) => {
-    if (detail.target === place && detail.successful) failures = 0;
+    if (detail.target !== place || !detail.successful) return;
+    clearTimeout(timer);
+    if (shownSeq() < known) return askAgain();
+    failures = 0;
   });
   place.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target !== place) return;
@@ -86,14 +95,20 @@ export function watchExchange(swapped) {
 
 /** Asks for what the table looks like now, unless it is shown already. */
 export function refresh(head) {
-  if (shownSeq() >= head) return;
+  known = Math.max(known, head);
+  if (shownSeq() >= known) return;
   clearTimeout(timer);
   window.htmx.trigger(place, "moved");
 }
 
-/** What did not come is asked for again, though nobody moves: later and later. */
-function askAgain({ detail }) {
-  if (detail.target !== place || detail.requestConfig.verb !== "get") return;
+/** The page looks again for what it looks for by itself. */
+function goOn({ detail }) {
+  if (detail.target === place && detail.requestConfig.verb === "get") askAgain();
+}
+
+/** What did not come, or is older than what the page has heard of, is asked for again though nobody moves: later and
+    later. */
+function askAgain() {
   clearTimeout(timer);
   timer = setTimeout(() => window.htmx.trigger(place, "moved"), Math.min(AGAIN_MS * 2 ** failures, LATEST_MS));
   failures += 1;
