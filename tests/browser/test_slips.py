@@ -1,10 +1,12 @@
 """What goes wrong is said where it happened, and is put right without anybody doing anything where that can be."""
 
 import json
+import re
 
-from playwright.async_api import Route, expect
+import pytest
+from playwright.async_api import Page, Route, expect
 
-from tests.browser import staged
+from tests.browser import player, staged
 from tests.browser.conftest import OpenPage
 from tests.browser.test_game import PHONE, at_the_table, somebody
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
@@ -63,6 +65,93 @@ async def test_an_exchange_that_did_not_come_is_asked_for_again_though_nobody_mo
     await hers.locator("button.place").first.click()
     await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
     assert asked >= 3
+
+
+LOST = "That did not reach the server. Try it again."
+
+
+async def shown_anew(page: Page) -> None:
+    """The exchange is fetched once more, as after somebody's move."""
+    seq = int(await player.seq_of(page)) + 1
+    shown = await (await page.request.get(f"{page.url}exchange/")).text()
+    newer = re.sub(r'data-seq="\d+"', f'data-seq="{seq}"', shown, count=1)
+
+    async def answer(route: Route) -> None:
+        await route.fulfill(body=newer, headers={"Midnight-Seq": str(seq), "Content-Type": "text/html"})
+
+    await page.route("**/exchange/", answer)
+    await page.evaluate("htmx.trigger('#exchange', 'moved')")
+    await expect(page.locator("#exchange .shown")).to_have_attribute("data-seq", str(seq))
+    await page.unroute("**/exchange/", answer)
+
+
+@pytest.mark.parametrize("status", [0, 502])
+async def test_a_form_that_was_lost_says_so_by_its_button_until_it_gets_through(
+    status: int, open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect(r"ERR_FAILED|htmx:(sendError|afterRequest)|status of 502|Status Error Code 502")
+    page = await at_the_table(open_page, staged.trading, viewport=PHONE, has_touch=True, reduced_motion="reduce")
+
+    async def lose(route: Route) -> None:
+        if route.request.method == "GET":
+            await route.continue_()
+        elif status:
+            await route.fulfill(status=status)
+        else:
+            await route.abort()
+
+    await page.route("**/exchange/", lose)
+    said = page.locator(".confirm").get_by_role("alert")
+    await page.locator(".market.bag label").click()
+    await page.get_by_role("button", name="Trade", exact=True).click()
+    await expect(said).to_have_text(LOST)
+    await expect(page.locator("body > .line")).to_be_hidden()
+    assert await said.evaluate(IN_SIGHT)
+    await assert_fits(page)
+    await assert_no_barriers(page)
+    await shot(page, "game-unsent")
+    # What somebody else does meanwhile takes it away as little as the choice.
+    await shown_anew(page)
+    await expect(said).to_have_text(LOST)
+    await page.unroute("**/exchange/", lose)
+    await page.get_by_role("button", name="Trade", exact=True).click()
+    await expect(page.locator(".told li", has_text="Irma Vep opens a leather bag")).to_have_count(1)
+    await expect(said).to_have_count(0)
+
+
+async def test_a_form_says_that_it_was_lost_though_the_exchange_was_drawn_anew_meanwhile(
+    open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect(r"ERR_FAILED|htmx:(sendError|afterRequest)")
+    page = await at_the_table(open_page, staged.trading)
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        held.append(route)
+
+    await page.locator(".market.bag label").click()
+    await page.route("**/exchange/", hold)
+    async with page.expect_request(player.is_posted):
+        await page.get_by_role("button", name="Trade", exact=True).click()
+    await shown_anew(page)
+    await held[0].abort()
+    await expect(page.locator(".confirm").get_by_role("alert")).to_have_text(LOST)
+
+
+async def test_what_was_said_at_a_table_and_lost_is_said_too_and_what_the_page_looks_for_is_not(
+    open_page: OpenPage, watch: Watch
+) -> None:
+    watch.expect(r"ERR_FAILED|htmx:(sendError|afterRequest)")
+    page = await at_the_table(open_page, staged.trading)
+    await page.get_by_label("Chat", exact=True).click()
+    field = page.get_by_label("Say something")
+    await field.fill("Good luck")
+    await page.route("**/*", lambda route: route.abort())
+    async with page.expect_event("requestfailed"):
+        await page.evaluate("htmx.trigger('.turns', 'rung')")
+    await expect(page.locator("body > .line")).to_be_hidden()
+    await field.press("Enter")
+    await expect(page.locator("body > .line")).to_have_text(LOST, use_inner_text=True)
 
 
 async def test_an_answer_older_than_what_the_page_has_heard_of_is_asked_for_again(open_page: OpenPage) -> None:

@@ -60,7 +60,7 @@ async def cut_and_mend(page: Page) -> None:
     await page.context.set_offline(True)
     await expect(page.locator("body")).to_have_attribute("data-line", "cut")
     await expect(page.locator("#line")).to_contain_text("Line cut")
-    # What other pages say of a cut line is not true here: what was not answered is sent again.
+    # What other pages say of a cut line is not true here: what a hand did meanwhile is sent again.
     await expect(page.locator("body > .line")).to_be_hidden()
     await page.context.set_offline(False)
     await expect(page.locator("body")).to_have_attribute("data-line", "open")

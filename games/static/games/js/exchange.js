@@ -1,5 +1,5 @@
-/* The exchange is htmx: this drops what comes late, asks again for what did not come, and keeps what one is choosing, the
-   focus and the scroll. */
+/* The exchange is htmx: this drops what comes late, asks again for what did not come, says which form was lost, and keeps
+   what one is choosing, the focus and the scroll. */
 
 const AGAIN_MS = 500;
 const LATEST_MS = 30_000;
@@ -9,6 +9,8 @@ const place = document.getElementById("exchange");
 let known = 0;
 let failures = 0;
 let timer = 0;
+// What a form asked for that did not get through.
+let unsent = null;
 
 const shownSeq = () => Number(place.firstElementChild?.dataset.seq ?? 0);
 
@@ -46,6 +48,13 @@ function focusOn(part) {
   if (!part || document.activeElement !== part) place.querySelector("h2")?.focus({ preventScroll: true });
 }
 
+/** Says by the buttons what was lost, as long as it can be tried again: nobody else does. */
+function showUnsent() {
+  if (unsent && !place.querySelector(`[name="command"][value="${CSS.escape(unsent)}"]`)) unsent = null;
+  const words = place.querySelector(".unsent");
+  if (words) words.hidden = !unsent;
+}
+
 function giveBack() {
   if (!kept) return;
   for (const input of place.querySelectorAll("input")) input.checked = kept.chosen.includes(input.value);
@@ -54,6 +63,7 @@ function giveBack() {
   if (scrollY !== kept.scroll) scrollTo(0, kept.scroll);
   kept = null;
   showPrice();
+  showUnsent();
 }
 
 /** `swapped()` is called after each new fragment. */
@@ -70,6 +80,7 @@ export function watchExchange(swapped) {
   place.addEventListener("htmx:configRequest", ({ detail }) => {
     detail.headers["Midnight-Seq"] = known;
   });
+  place.addEventListener("htmx:beforeSend", watchForm);
   place.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target !== place) return;
     const seq = Number(detail.xhr.getResponseHeader("Midnight-Seq"));
@@ -101,9 +112,28 @@ export function refresh(head) {
   window.htmx.trigger(place, "moved");
 }
 
-/** The page looks again for what it looks for by itself. */
-function goOn({ detail }) {
-  if (detail.target === place && detail.requestConfig.verb === "get") askAgain();
+/** A form's answer may come to a page that shows another fragment by then: whoever sends it looks after it. */
+function watchForm({ detail: { xhr, requestConfig } }) {
+  if (requestConfig.verb === "get") return;
+  unsent = null;
+  showUnsent();
+  xhr.addEventListener("loadend", () => {
+    if (!isLost(xhr)) return;
+    unsent = requestConfig.parameters.command;
+    showUnsent();
+  });
+}
+
+/** Whether nothing of the table came back. */
+const isLost = ({ status }) => status === 0 || status >= 500;
+
+/** What the page asks for by itself, and what it says by the buttons, is said nowhere else. */
+function goOn(event) {
+  const { target, xhr, requestConfig } = event.detail;
+  if (target !== place) return;
+  const isLook = requestConfig.verb === "get";
+  if (isLook || isLost(xhr)) event.stopPropagation();
+  if (isLook) askAgain();
 }
 
 /** What did not come, or is older than what the page has heard of, is asked for again though nobody moves: later and

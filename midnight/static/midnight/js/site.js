@@ -79,7 +79,9 @@ const lookAtLine = () => say("cut", !navigator.onLine);
 addEventListener("offline", lookAtLine);
 addEventListener("online", lookAtLine);
 lookAtLine();
-document.addEventListener("htmx:sendError", () => say("unsent", true));
+// A page that looks by itself looks again.
+const looks = ({ verb, triggeringEvent }) => verb === "get" && !triggeringEvent?.isTrusted;
+document.addEventListener("htmx:sendError", ({ detail }) => looks(detail.requestConfig) || say("unsent", true));
 document.addEventListener("htmx:afterOnLoad", ({ detail }) => {
   say("unsent", false);
   if (!detail.failed) say("fault", false);
