@@ -228,6 +228,25 @@ async def test_art_is_placed_by_dragging_it_onto_its_card(open_page: OpenPage) -
     await expect(page.locator(".told li").first).to_contain_text("Irma Vep places art")
 
 
+async def test_what_somebody_drags_stays_in_their_hand_when_somebody_else_moves(open_page: OpenPage) -> None:
+    irma, max_ = await somebody(), await somebody("Max")
+    game = await staged.staged([irma, max_, await somebody("Fandor")], staged.trading, bots=0)
+    hers, his = await open_page(person=irma), await open_page(person=max_)
+    for page in (hers, his):
+        await page.goto(f"/games/{game.code}/")
+        await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    onto, button = await drag_onto_card(hers)
+    await leave_for_good(his)
+    await expect(hers.locator(".told li").first).to_contain_text("Max leaves the game.")
+    await expect(hers.locator(".dragged")).to_have_count(1)
+    await expect(onto).to_have_class(re.compile("fits"))
+    await move_over(hers, onto)
+    await hers.mouse.up()
+    await expect(hers.locator(".told li").first).to_contain_text("Irma Vep places art")
+    await expect(hers.locator(".dragged, .fits")).to_have_count(0)
+    await expect(button).to_have_count(0)
+
+
 # What the page shows of a leather bag while it passes by.
 SHOWN_OF_BAG = """() => {
   const moment = document.getElementById("moment");

@@ -9,10 +9,11 @@ let drag = null;
 const buttons = (kind) =>
   new Map([...place.querySelectorAll(`button.place[data-art="${kind}"]`)].map((button) => [button.dataset.card, button]));
 
-/** What may be dropped on, with the worth before and after written on it. */
-function light(on) {
+/** What may be dropped on now, with the worth before and after written on it. */
+function light() {
+  const fitting = drag?.ghost ? buttons(drag.kind) : new Map();
   for (const card of place.querySelectorAll(".identity.mine [data-card]")) {
-    const button = on ? drag.cards.get(card.dataset.card) : null;
+    const button = fitting.get(card.dataset.card);
     card.classList.toggle("fits", Boolean(button));
     if (button) card.dataset.worth = button.querySelector("b").textContent;
     else delete card.dataset.worth;
@@ -26,12 +27,10 @@ const cardAt = ({ clientX, clientY }) => {
 
 function begin(event) {
   const art = event.target.closest?.(".identity.mine [data-art]");
-  if (!art || event.button !== 0) return;
-  const cards = buttons(art.dataset.art);
-  if (!cards.size) return;
+  if (!art || event.button !== 0 || !buttons(art.dataset.art).size) return;
   // No text is selected on the way.
   event.preventDefault();
-  drag = { art, cards, x: event.clientX, y: event.clientY, ghost: null };
+  drag = { art, kind: art.dataset.art, x: event.clientX, y: event.clientY, ghost: null };
 }
 
 function move(event) {
@@ -41,8 +40,10 @@ function move(event) {
     if (Math.hypot(x, y) < FAR) return;
     drag.ghost = drag.art.querySelector("svg").cloneNode(true);
     drag.ghost.classList.add("dragged");
-    place.append(drag.ghost);
-    light(true);
+    // What is fetched anew on the way takes neither the picture with it nor the finger's events.
+    document.body.append(drag.ghost);
+    place.setPointerCapture(event.pointerId);
+    light();
   }
   drag.ghost.style.translate = `calc(${event.clientX}px - 50%) calc(${event.clientY}px - 50%)`;
   for (const card of place.querySelectorAll(".fits")) card.classList.toggle("over", card === cardAt(event));
@@ -50,17 +51,17 @@ function move(event) {
 
 function end(event) {
   if (!drag) return;
-  const card = drag.ghost && event.type === "pointerup" ? cardAt(event) : null;
-  const button = card && drag.cards.get(card.dataset.card);
-  drag.ghost?.remove();
-  light(false);
+  const { kind, ghost } = drag;
+  const card = ghost && event.type === "pointerup" ? cardAt(event) : null;
+  ghost?.remove();
   drag = null;
-  // The page may have been drawn anew meanwhile: the button of now is pressed, if there still is one.
-  if (button) (button.isConnected ? button : buttons(button.dataset.art).get(button.dataset.card))?.click();
+  light();
+  if (card) buttons(kind).get(card.dataset.card)?.click();
 }
 
 export function watchDrags() {
   place.addEventListener("pointerdown", begin);
+  place.addEventListener("htmx:afterSwap", light);
   addEventListener("pointermove", move);
   addEventListener("pointerup", end);
   addEventListener("pointercancel", end);
