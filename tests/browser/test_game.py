@@ -363,6 +363,20 @@ async def test_a_tile_goes_back_down_by_a_tap(open_page: OpenPage) -> None:
     await expect(page.locator("#tiles .tile").nth(spot)).to_have_class(re.compile(r"\bdown\b"))
 
 
+async def test_who_is_writing_when_the_search_begins_goes_on_writing(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.gathering)
+    await page.get_by_label("Chat", exact=True).click()
+    field = page.get_by_label("Say something")
+    await field.focus()
+    await page.evaluate("document.getElementById('ready').click()")
+    await player.until(page, "search")
+    await expect(field).to_be_focused()
+    await page.keyboard.type("Good luck, all of you")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_label("What was said")).to_contain_text("Good luck, all of you")
+    await expect(page.locator("#tiles .own")).to_have_count(0)
+
+
 async def test_the_own_tile_answers_before_the_server_does(open_page: OpenPage) -> None:
     page = await at_the_table(open_page, staged.searching)
     # A tap and a look in one breath of the page: no answer can have come in between.

@@ -137,10 +137,13 @@ function calling({ phase, turn, seat }, me) {
   return phase === "exchange" && me && turn === seat ? say("your-turn") : "";
 }
 
+/** Whether the focus is nowhere, or on what goes as the search begins: whoever is writing goes on writing. */
+const isFree = (focused) => focused === document.body || Boolean(focused.closest("#gathering, #exchange"));
+
 function enter(phase, sight) {
   const before = game.dataset.phase;
   game.dataset.phase = phase;
-  if (phase === "search") find("tiles").querySelector("button")?.focus({ preventScroll: true });
+  if (phase === "search" && isFree(document.activeElement)) find("tiles").querySelector("button")?.focus({ preventScroll: true });
   if (phase !== "countdown" && before) scrollTo(0, 0);
   if (phase === "gathering") tell(`${say("round", { round: sight.round })}. ${find("gathering-title").textContent}`);
   if (phase === "exchange" || phase === "over") tell(`${say(phase)}.`);
