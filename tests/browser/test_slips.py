@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Page, Route, WebSocketRoute, expect
 
+from games.rules import State
 from tests.browser import player, staged
 from tests.browser.conftest import OpenPage
-from tests.browser.test_game import PHONE, at_the_table, somebody
+from tests.browser.test_game import PHONE, at_the_table, leave_for_good, somebody
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 
 IN_SIGHT = """(part) => {
@@ -203,3 +205,42 @@ async def test_an_exchange_that_never_comes_is_given_up_and_asked_for_again(open
     await hers.locator("button.place").first.click()
     await expect(his.locator(".told li").first).to_contain_text("Irma Vep places art")
     assert hanging
+
+
+NO = "Not at this table."
+
+
+@pytest.mark.parametrize("moment", [staged.gathering, staged.trading], ids=lambda one: one.__name__)
+async def test_what_is_refused_where_no_tiles_lie_is_said_all_the_same(
+    moment: Callable[[State], bool], open_page: OpenPage
+) -> None:
+    irma = await somebody()
+    game = await staged.staged([irma], moment)
+    page = await open_page(person=irma, viewport=PHONE, has_touch=True, reduced_motion="reduce")
+
+    def refuse(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            asked = json.loads(message)
+            if asked["do"] in ("ready", "leave"):
+                line.send(json.dumps({"type": "refused", "id": asked["id"], "code": "flood", "text": NO, "head": 0}))
+            else:
+                server.send(message)
+
+        line.on_message(pass_on)
+
+    await page.route_web_socket(re.compile("/games/"), refuse)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    if moment is staged.gathering:
+        await page.get_by_role("button", name="Ready").click()
+    else:
+        await page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 3)")
+        await leave_for_good(page)
+    said = page.get_by_role("alert").filter(has_text=NO)
+    await expect(said).to_be_visible()
+    assert await said.evaluate(IN_SIGHT)
+    await assert_fits(page)
+    await assert_no_barriers(page)
+    await shot(page, f"game-no-{moment.__name__}")

@@ -74,9 +74,25 @@ function hear(message) {
       break;
     case "refused":
       if (asked && message.code === "too_early") search.again(asked);
-      else search.refuse(message.text, asked?.do === "lift" ? asked.tile : null);
+      else if (isSearch(picture.now)) search.refuse(message.text, asked?.do === "lift" ? asked.tile : null);
+      else refuse(message.text);
   }
   draw();
+}
+
+const isSearch = (sight) => sight?.phase === "search" || sight?.phase === "countdown";
+
+const REFUSED_MS = 8000;
+let refused = 0;
+
+/** Says why not, where there are no tiles to say it beside. */
+function refuse(sentence) {
+  const place = find("refused");
+  play("refused");
+  place.replaceChildren(make("span", "", sentence));
+  place.hidden = false;
+  clearTimeout(refused);
+  refused = setTimeout(() => (place.hidden = true), REFUSED_MS);
 }
 
 const CALLED_MS = 3500;
