@@ -57,6 +57,12 @@ class Showing:
         return None if self.sight["seat"] is None else self.sight["players"][self.sight["seat"]]
 
     @property
+    def player(self) -> Sight | None:
+        """Oneself as long as one plays: nothing is offered to whoever has left (R8.8)."""
+        own = self.own
+        return None if own is None or own["left"] else own
+
+    @property
     def others(self) -> list[Sight]:
         """Everybody else, in the order of the exchange."""
         order = self.sight["order"] or range(len(self.who))
@@ -78,7 +84,7 @@ class Showing:
 
     def _payment(self, market: Sight) -> tuple[int, ...]:
         """The tiles that pay here, first stashed first; none where it cannot be paid, is sold out or too late."""
-        if self.own is None or self.closing or not (any(market["art"]) or any(market["cards"])):
+        if self.player is None or self.closing or not (any(market["art"]) or any(market["cards"])):
             return ()
         paid: list[int] = []
         for loot, number in self.edition.market[market["face"]].cost:
@@ -87,8 +93,8 @@ class Showing:
         return tuple(paid) if len(paid) == price else ()
 
     def _stashed(self, loot: Loot) -> list[int]:
-        own = self.own
-        return [] if own is None else [tile for tile in own["board"] if self.sight["tiles"][tile]["loot"] == loot]
+        player = self.player
+        return [] if player is None else [tile for tile in player["board"] if self.sight["tiles"][tile]["loot"] == loot]
 
     @property
     def bag(self) -> str:
@@ -102,13 +108,12 @@ class Showing:
 
     @property
     def placements(self) -> list[Placement]:
-        return list(self._placements()) if self.own and self.sight["phase"] == "exchange" else []
+        return list(self._placements(self.player)) if self.player and self.sight["phase"] == "exchange" else []
 
-    def _placements(self) -> Iterator[Placement]:
-        assert self.own is not None
-        for held in self.own["collections"]:
+    def _placements(self, player: Sight) -> Iterator[Placement]:
+        for held in player["collections"]:
             card, filled = self.edition.card[held["card"]], held["filled"]
-            if isinstance(card, Collection) and card.needs[filled] in self.own["art"]:
+            if isinstance(card, Collection) and card.needs[filled] in player["art"]:
                 before, after = worth(Held(card, filled)), worth(Held(card, filled + 1))
                 art = card.needs[filled]
                 yield Placement(written(Place(art, card.id)), art, card.id, filled, before, after)

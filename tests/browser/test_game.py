@@ -312,6 +312,21 @@ async def test_the_others_see_who_leaves_for_good_as_it_happens_and_play_on(
     await expect(his.locator("#called")).to_have_text("Max leaves the game.")
 
 
+async def test_whoever_has_left_is_offered_nothing_any_more(open_page: OpenPage) -> None:
+    irma = await somebody()
+    game = await staged.staged([irma, await somebody("Max"), await somebody("Fandor")], staged.waiting, bots=0)
+    page = await open_page(person=irma)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    await expect(page.locator("button.place").first).to_be_visible()
+    await leave_for_good(page)
+    await expect(page.locator("#exchange")).to_contain_text("You left this game.")
+    await expect(page.locator("button.place, #trade input[type=radio], .confirm")).to_have_count(0)
+    await expect(page.locator(".market.payable")).to_have_count(0)
+    await assert_no_barriers(page)
+    await shot(page, "game-has-left")
+
+
 # The lines of a score sheet, in the order in which they were counted.
 COUNTED = """() => {
   window.counted = new Set();
