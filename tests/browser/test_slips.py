@@ -244,3 +244,43 @@ async def test_what_is_refused_where_no_tiles_lie_is_said_all_the_same(
     await assert_fits(page)
     await assert_no_barriers(page)
     await shot(page, f"game-no-{moment.__name__}")
+
+
+async def test_a_second_press_on_the_way_out_asks_for_nothing_and_is_not_refused(open_page: OpenPage) -> None:
+    irma = await somebody()
+    game = await staged.staged([irma], staged.escaping)
+    page = await open_page(person=irma, viewport=PHONE, has_touch=True, reduced_motion="reduce")
+    asked: list[str] = []
+    let_through: list[Callable[[], None]] = []
+
+    def hold(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            asked.append(json.loads(message)["do"])
+            if asked[-1] == "escape":
+                let_through.append(lambda: server.send(message))
+            else:
+                server.send(message)
+
+        line.on_message(pass_on)
+
+    await page.route_web_socket(re.compile("/games/"), hold)
+    await page.goto(f"/games/{game.code}/")
+    escape = page.locator("#escape")
+    hand = page.locator("#hand")
+    await escape.click()
+    await expect(escape).to_be_hidden()
+    await expect(hand).to_have_text("You slip away …", use_inner_text=True)
+    assert await hand.locator(".name").evaluate("(words) => words.clientWidth") > 100
+    await assert_no_barriers(page)
+    await shot(page, "game-on-the-way-out")
+    await escape.dispatch_event("click")
+    await page.keyboard.press("e")
+    await page.locator("#tiles .tile.garage.down").first.dispatch_event("click")
+    assert await page.evaluate("document.querySelectorAll('#tiles .own').length") == 0
+    let_through[0]()
+    await expect(hand).not_to_have_text("You slip away …")
+    assert set(asked) - {"beat"} == {"join", "escape"}
+    assert asked.count("escape") == 1
+    await expect(page.locator("#refusal")).to_be_hidden()

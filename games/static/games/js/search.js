@@ -62,7 +62,7 @@ export class Search {
     this.#sight = sight;
     this.#own = own;
     find("search").classList.toggle("watching", !own);
-    find("search").classList.toggle("done", Boolean(own) && (own.token !== null || own.left));
+    find("search").classList.toggle("done", Boolean(own && (own.token !== null || own.left || own.escaping)));
     this.#spread.draw(sight, own);
     if (own && (own.hand !== null || !own.board.includes(this.#picked))) this.#picked = null;
     this.#drawHand();
@@ -100,6 +100,7 @@ export class Search {
     if (!this.#own) return say("watching");
     if (this.#own.left) return say("you-left");
     if (this.#own.token !== null) return say("you-escaped");
+    if (this.#own.escaping) return say("escaping");
     if (!tile) return say("hand-free");
     if (!tile.loot) return say("looking");
     return say(held ? "in-hand" : "picked", { loot: say(tile.loot) });

@@ -98,6 +98,9 @@ function foresee(sight, { do: word, tile: spot, face, on }) {
       else if (own.board.includes(spot)) without(own.board, spot);
       else break;
       lieBack(tile, face, face === "up" ? loot : undefined);
+      break;
+    case "escape":
+      own.escaping = true;
   }
 }
 

@@ -7,7 +7,8 @@ const TILES = 54;
 export const SLOTS = 6;
 
 /** Whether this player may move a hand now. */
-export const searching = (sight, own) => Boolean(sight?.phase === "search" && own && own.token === null && !own.left);
+export const searching = (sight, own) =>
+  Boolean(sight?.phase === "search" && own && own.token === null && !own.left && !own.escaping);
 
 /** What keeps this player from a place: a key, or nothing. */
 export function missingKey(sight, own, place) {
