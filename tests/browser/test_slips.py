@@ -284,3 +284,47 @@ async def test_a_second_press_on_the_way_out_asks_for_nothing_and_is_not_refused
     assert set(asked) - {"beat"} == {"join", "escape"}
     assert asked.count("escape") == 1
     await expect(page.locator("#refusal")).to_be_hidden()
+
+
+async def test_a_page_whose_seat_is_played_elsewhere_asks_for_nothing_and_keeps_nothing_for_later(
+    open_page: OpenPage,
+) -> None:
+    irma = await somebody()
+    game = await staged.staged([irma], staged.searching)
+    page = await open_page(person=irma)
+    asked: list[str] = []
+
+    def lose(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            do = json.loads(message)["do"]
+            if do == "lift":
+                asked.append(do)
+            else:
+                server.send(message)
+
+        line.on_message(pass_on)
+
+    await page.route_web_socket(re.compile("/games/"), lose)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    tile = page.locator("#tiles .tile.garage.down").first
+    await tile.click()
+    await expect(page.locator("#tiles .own")).to_have_count(1)
+    second = await open_page(person=irma)
+    await second.goto(page.url)
+    here = page.get_by_role("button", name="Play here")
+    await expect(here).to_be_visible()
+    # What was never answered is not in the hand.
+    await expect(page.locator("#tiles .own")).to_have_count(0)
+    await tile.click()
+    await expect(page.locator("#tiles .own")).to_have_count(0)
+    await expect(page.locator("#end")).to_be_focused()
+    await shot(page, "game-elsewhere")
+    assert asked == ["lift"]
+    await here.click()
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    await expect(here).to_be_hidden()
+    await expect(page.locator("#tiles .own")).to_have_count(0)
+    assert asked == ["lift"]

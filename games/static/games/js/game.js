@@ -40,18 +40,27 @@ const line = new Line(game.dataset.socket, game.dataset.code, {
     document.body.dataset.line = state;
     write(find("line"), has(`line-${state}`) ? say(`line-${state}`) : "");
     const end = find("end");
-    end.hidden = state !== "gone";
+    end.hidden = !line.isGone;
     write(end.querySelector("p"), notice || say("line-gone"));
     end.querySelector("button").hidden = code !== 4409;
+    if (!line.isGone) return;
+    picture.forget();
+    draw();
   },
 });
 find("end").querySelector("button").addEventListener("click", () => line.open());
 
 const search = new Search({ ask, now: () => line.now(), name });
 
+/** False where nobody hears it: whoever asks is led to what says why, and to the way back. */
 function ask(command) {
+  if (line.isGone) {
+    find("end").focus();
+    return false;
+  }
   picture.ask(line.ask(command));
   draw();
+  return true;
 }
 
 function hear(message) {

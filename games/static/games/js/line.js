@@ -40,6 +40,11 @@ export class Line {
     return this.#state === "cut" && this.#socket.readyState !== WebSocket.CONNECTING;
   }
 
+  /** Not to come back by itself: nobody hears what is asked now. */
+  get isGone() {
+    return this.#state === "gone";
+  }
+
   /** The game's clock, as well as this page knows it. */
   now() {
     return performance.now() + this.#ahead;
@@ -155,7 +160,11 @@ export class Line {
     const socket = this.#socket;
     this.#socket = { readyState: WebSocket.CLOSED, close() {} };
     socket.close();
-    if (STAY_AWAY.has(code)) return this.#say("gone", notice, code);
+    if (STAY_AWAY.has(code)) {
+      // Whoever comes back later means something else by then.
+      this.#unanswered.clear();
+      return this.#say("gone", notice, code);
+    }
     this.#say("cut", notice);
     const patience = code === FLOOD ? 10_000 : AT_ONCE.has(code) ? 0 : Math.min(500 * 2 ** this.#failures, LATEST_MS);
     this.#failures += 1;

@@ -34,7 +34,7 @@ export class Search {
   #wanted = null;
   #timer = 0;
 
-  /** `ask(command)` sends; `now()` is the game's clock; `name(seat)` what somebody is called. */
+  /** `ask(command)` sends, or is false; `now()` is the game's clock; `name(seat)` what somebody is called. */
   constructor({ ask, now, name }) {
     Object.assign(this, { ask, now, name });
     this.#spread = new Tiles(this.#tiles, name);
@@ -222,7 +222,7 @@ export class Search {
     else if (key) this.refuse(say(`need-${key}`), spot);
     else {
       this.hush();
-      this.ask({ do: "lift", tile: spot });
+      if (!this.ask({ do: "lift", tile: spot })) return;
       play("lift");
       navigator.vibrate?.(12);
     }

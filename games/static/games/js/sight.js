@@ -153,6 +153,12 @@ export class Picture {
     return command;
   }
 
+  /** None of it will be answered. */
+  forget() {
+    this.waiting.clear();
+    this.#drawn = null;
+  }
+
   /** What is to be drawn: the sight, and on top of it what one's own hand is doing. */
   get now() {
     if (!this.waiting.size || !this.sight) return this.sight;
