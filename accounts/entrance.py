@@ -13,9 +13,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts import guests, signals, signing
+from accounts.buttons import button_of
 from accounts.forms import SignUpForm
 from accounts.models import User
 
@@ -51,7 +52,7 @@ class SignInView(LoginView):
         return response
 
 
-@require_POST
+@button_of("account_signup")
 @rate_limit(action="guest")
 def come_as_guest(request: HttpRequest) -> HttpResponse:
     if not isinstance(request.user, AnonymousUser):

@@ -18,9 +18,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST
 
 from accounts import browsers, closing, export, names, sessions, tokens
+from accounts.buttons import button_of
 from accounts.forms import DeleteForm, NameForm, TokenForm
 from accounts.models import EndedSession, Trace, User
 
@@ -88,7 +88,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@button_of("accounts:tokens")
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     if not tokens.revoke(me(request), pk):
         raise Http404
@@ -109,7 +109,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/sessions.html", {"rows": rows, "history": history})
 
 
-@require_POST
+@button_of("accounts:sessions")
 @login_required
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     session = get_object_or_404(UserSession, pk=pk, user=me(request))
@@ -121,7 +121,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("accounts:sessions")
 
 
-@require_POST
+@button_of("accounts:sessions")
 @login_required
 def end_sessions(request: HttpRequest) -> HttpResponse:
     """Sign out everywhere: everywhere else, or here too."""
@@ -145,7 +145,7 @@ def data(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/data.html", {"delete_form": DeleteForm(me(request)), "grace": closing.GRACE.days})
 
 
-@require_POST
+@button_of("accounts:data")
 @login_required
 @reauthentication_required(app="accounts")
 @rate_limit(action="export")
@@ -158,7 +158,7 @@ def download(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@require_POST
+@button_of("accounts:data")
 @login_required
 @reauthentication_required(app="accounts")
 def close(request: HttpRequest) -> HttpResponse:
@@ -177,7 +177,7 @@ def close(request: HttpRequest) -> HttpResponse:
     return redirect("games:home")
 
 
-@require_POST
+@button_of("accounts:data")
 @login_required
 @reauthentication_required(app="accounts")
 def delete(request: HttpRequest) -> HttpResponse:

@@ -7,9 +7,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts import entrance
+from accounts.buttons import button_of
 from accounts.models import User
 from games import lobby as lobbies
 from games import quick
@@ -53,7 +54,7 @@ def _tables(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@require_POST
+@button_of("games:lobby")
 @rate_limit(action="bots")
 def play_against_bots(request: HttpRequest) -> HttpResponse:
     """A game that begins at once; who is nobody yet plays as a guest."""

@@ -19,9 +19,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from accounts.buttons import button_of
 from accounts.models import FOREVER, Role, User
 from games import gauges
 from games.models import Act, Appeal, Case, Game, Reason, Room, What
@@ -134,7 +135,7 @@ def _first_reason(shown: Case) -> str:
     return first.reason if first else ""
 
 
-@require_POST
+@button_of("games:case", "pk")
 @moderators_only
 def claim(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     found = get_object_or_404(Case, pk=pk)
@@ -145,14 +146,14 @@ def claim(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     return redirect("games:case", pk)
 
 
-@require_POST
+@button_of("games:case", "pk")
 @moderators_only
 def release(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     cases.release(get_object_or_404(Case, pk=pk), me)
     return redirect("games:moderation")
 
 
-@require_POST
+@button_of("games:case", "pk")
 @moderators_only
 def decide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     found = get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk)
@@ -172,7 +173,7 @@ def _decide_form(shown: Case, said: QueryDict | None = None) -> DecideForm:
     return DecideForm(said, reports=list(shown.reports.select_related("reporter")))
 
 
-@require_POST
+@button_of("games:case", "pk")
 @moderators_only
 def act_in_case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     found = get_object_or_404(Case.objects.select_related("about", "claimed_by"), pk=pk)
@@ -206,7 +207,7 @@ def _person_page(
     return render(request, "games/moderation/person.html", context, status=422 if request.method == "POST" else 200)
 
 
-@require_POST
+@button_of("games:moderated_person", "pk")
 @moderators_only
 def role(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     """Give or take a role: for administrators, who prove again who they are."""
@@ -338,7 +339,7 @@ def _before(request: HttpRequest, rows: QuerySet[Act]) -> QuerySet[Act]:
     return rows.filter(pk__lt=int(said)) if said.isdecimal() and len(said) < 19 else rows
 
 
-@require_POST
+@button_of("games:acts")
 @moderators_only
 def undo(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     found = get_object_or_404(Act.objects.select_related("person", "game", "case"), pk=pk)
@@ -370,7 +371,7 @@ def appeal_list(request: HttpRequest, me: User) -> HttpResponse:
     return render(request, "games/moderation/appeals.html", {"rows": rows, "more": shown.more})
 
 
-@require_POST
+@button_of("games:appeals")
 @moderators_only
 def decide_appeal(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     waiting = get_object_or_404(Appeal, pk=pk)

@@ -8,8 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.buttons import button_of
 from accounts.models import User
 from games import pace, rooms
 from games.models import Room
@@ -44,7 +45,7 @@ def mute(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "games/mute.html", shown)
 
 
-@require_POST
+@button_of("games:seats", "code")
 def meet(request: HttpRequest, code: str) -> HttpResponse:
     """Propose a time, or accept the one that this person saw."""
     room = get_object_or_404(Room, code=code)

@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
+from accounts.buttons import button_of
 from accounts.models import User
 from games import quick, rooms
 from games.models import Waiting
@@ -33,7 +34,7 @@ def wait(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@button_of("games:quick")
 def enter(request: HttpRequest) -> HttpResponse:
     me = _me(request)
     said = request.POST.get("players", "")
@@ -48,7 +49,7 @@ def enter(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@require_POST
+@button_of("games:quick")
 def beat(request: HttpRequest) -> HttpResponse:
     """The page still waits; the answer is how things stand, or the way to the game."""
     me = _me(request)
@@ -61,7 +62,7 @@ def beat(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@button_of("games:quick")
 def leave(request: HttpRequest) -> HttpResponse:
     quick.leave(_me(request).pk)
     return redirect("games:lobby")

@@ -14,10 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts import entrance
+from accounts.buttons import button_of
 from accounts.models import User
 from games import names, pace, rooms
 from games.bots.strengths import STRENGTHS
@@ -79,7 +80,7 @@ ACTS: dict[str, Callable[[HttpRequest, Room, User], object]] = {
 }
 
 
-@require_POST
+@button_of("games:new_room")
 def open_room(request: HttpRequest) -> HttpResponse:
     """A new room; who is nobody yet opens it as a guest."""
     form = RoomForm(request.POST)
@@ -101,7 +102,7 @@ def open_room(request: HttpRequest) -> HttpResponse:
     return redirect("games:room", room.code)
 
 
-@require_POST
+@button_of("games:lobby")
 def sit_anywhere(request: HttpRequest) -> HttpResponse:
     """Quick start: the first table that lacks somebody."""
     me = _somebody(request)
@@ -155,7 +156,7 @@ def seats(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "games/room.html", context)
 
 
-@require_POST
+@button_of("games:room", "code")
 def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     """Do one of `ACTS`, and show the room as it is then."""
     found = get_object_or_404(Room, code=code)
@@ -180,7 +181,7 @@ def act(request: HttpRequest, code: str, what: str) -> HttpResponse:
     return redirect("games:room", code)
 
 
-@require_POST
+@button_of("games:room", "code")
 def settings(request: HttpRequest, code: str) -> HttpResponse:
     """The owner changes what is played."""
     found = get_object_or_404(Room, code=code)

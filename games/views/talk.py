@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -85,11 +86,14 @@ def switch(request: HttpRequest, channel: str) -> HttpResponse:
     return _panel(request, _place(channel, me), me)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @login_required
 def ignore(request: HttpRequest, pk: int) -> HttpResponse:
     """Mute or block somebody for oneself, or hear them again: in a chat, or on their page."""
     me, other = _me(request), get_object_or_404(User, pk=pk)
+    if request.method != "POST":
+        # Back from signing in, say.
+        return redirect(_page_of(other))
     how = request.POST.get("how", "")
     if how in ("mute", "block"):
         chat.ignore(me, other, blocked=how == "block")
@@ -99,7 +103,13 @@ def ignore(request: HttpRequest, pk: int) -> HttpResponse:
     place = chat.place_of(channel, me.pk)
     if place is not None:
         return _panel(request, place, me)
-    return redirect("games:lobby") if other.is_guest or not other.is_found else redirect("games:person", other.name)
+    return redirect(_page_of(other))
+
+
+def _page_of(other: User) -> str:
+    if other.is_guest or not other.is_found:
+        return reverse("games:lobby")
+    return reverse("games:person", args=[other.name])
 
 
 @require_http_methods(["GET", "POST"])

@@ -74,12 +74,30 @@ def test_another_app_adds_its_part_once(alice: User, monkeypatch: pytest.MonkeyP
 
 def test_it_takes_a_post_and_a_fresh_proof_of_who_one_is(alice: User) -> None:
     client = signed_in(alice)
-    assert client.get(f"{DATA}export/").status_code == 405
+    assert client.get(f"{DATA}export/")["Location"] == DATA
     not_fresh(client)
     asked = client.post(f"{DATA}export/")
     assert asked["Location"].startswith("/account/again/?next=")
     answer = client.post("/account/again/", {"password": PASSWORD, "next": f"{DATA}export/"})
     assert json.loads(answer.content)["account"]["name"] == "Alice"
+
+
+def test_whose_session_has_ended_signs_in_and_is_back_where_the_button_is(alice: User) -> None:
+    client = Client()
+    asked = client.post(f"{DATA}export/")["Location"]
+    answer = client.post(asked, {"login": "Alice", "password": PASSWORD, "next": f"{DATA}export/"}, follow=True)
+    assert answer.redirect_chain == [(f"{DATA}export/", 302), (DATA, 302)]
+    assert "Download your data" in answer.content.decode()
+
+
+def test_whoever_turns_to_another_language_where_a_form_was_refused_is_back_at_the_form(alice: User) -> None:
+    client = signed_in(alice)
+    refused = client.post(f"{DATA}delete/", {"name": "Bob"}).content.decode()
+    assert f'name="next" value="{DATA}delete/"' in refused
+    chosen = {"language": "fr", "theme": "dark", "next": f"{DATA}delete/"}
+    answer = client.post("/display/", chosen, follow=True)
+    assert (answer.status_code, answer.redirect_chain[-1]) == (200, (DATA, 302))
+    assert '<html lang="fr"' in answer.content.decode()
 
 
 def test_a_guest_may_take_their_data_too() -> None:
@@ -223,7 +241,7 @@ def test_deleting_on_the_page_takes_ones_name_and_happens_at_once(alice: User) -
 @pytest.mark.parametrize("act", ["close", "delete"])
 def test_leaving_takes_a_post_and_a_fresh_proof_of_who_one_is(alice: User, act: str) -> None:
     client = signed_in(alice)
-    assert client.get(f"{DATA}{act}/").status_code == 405
+    assert client.get(f"{DATA}{act}/")["Location"] == DATA
     not_fresh(client)
     assert client.post(f"{DATA}{act}/", {"name": "Alice"})["Location"].startswith("/account/again/")
     client.post("/account/again/", {"password": "wrong", "next": f"{DATA}{act}/"})

@@ -64,8 +64,9 @@ def test_ending_the_session_one_sits_in_is_signing_out(alice: User) -> None:
 def test_ending_takes_a_post(alice: User) -> None:
     here = signed_in(alice)
     listed = UserSession.objects.get()
-    assert here.get(f"{LIST}{listed.pk}/end/").status_code == 405
-    assert here.get(f"{LIST}end/").status_code == 405
+    assert here.get(f"{LIST}{listed.pk}/end/")["Location"] == LIST
+    assert here.get(f"{LIST}end/")["Location"] == LIST
+    assert here.put(f"{LIST}end/").status_code == 405
     assert is_signed_in(here)
 
 

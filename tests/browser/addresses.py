@@ -31,7 +31,7 @@ def walk(patterns: list[URLPattern | URLResolver], before: str = "", space: str 
 
 
 def pages() -> list[str]:
-    """Every address that needs no argument; some answer to POST only, some send one elsewhere."""
+    """Every address that needs no argument; some send one elsewhere."""
     return [
         f"/{address}"
         for address, name in walk(get_resolver().url_patterns)

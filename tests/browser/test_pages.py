@@ -23,7 +23,7 @@ async def look_around(page: Page) -> list[str]:
     for address in pages():
         answer = await page.request.get(address)
         here = urlsplit(answer.url).path
-        if answer.status in {403, 404, 405} or here in stood:  # not for this person, or an act and not a page
+        if answer.status in {403, 404} or here in stood:  # not for this person, or led to a page that was seen
             continue
         assert answer.status == 200, f"{address}: {answer.status}"
         stood.append(here)

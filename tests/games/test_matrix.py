@@ -44,6 +44,12 @@ def test_every_address_has_its_line_and_every_line_its_address() -> None:
     assert len({door.key for door in DOORS}) == len(DOORS), "two addresses have one name"
 
 
+def test_nobody_whom_signing_in_or_another_language_leads_to_an_address_finds_nothing_there() -> None:
+    """Only what a page's own script posts is closed to whoever looks, and the administration's way out."""
+    closed = {door.name for door in DOORS if "m" in expected(door)[0]}
+    assert closed == {"games:talk_switch", "admin:logout"}
+
+
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_every_address_answers_everybody_as_the_matrix_says() -> None:

@@ -91,7 +91,7 @@ def test_a_game_that_cannot_be_is_not_opened(said: dict[str, str], client: Clien
 
 
 def test_no_game_is_opened_by_a_link(client: Client, db: None) -> None:
-    assert client.get("/play/bots/").status_code == 405
+    assert client.get("/play/bots/")["Location"] == "/play/"
     assert not Game.objects.exists()
 
 
