@@ -79,10 +79,16 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account_email" if self.request.user.is_authenticated else "account_login")
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Attempts count for the account, under whichever of its names they come."""
-        login = credentials.get("username") or credentials.get("email") or ""
+        """Attempts count for the account, however its name is spelled; those by mail count for what was typed.
+
+        Names are public, addresses are not: were one counter for both, ten wrong passwords for a name would tell of any
+        address whether it is that person's.
+        """
+        login = (credentials.get("username") or credentials.get("email") or "").strip()
+        if "@" in login:
+            return f"mail:{login.lower()}"
         user = signing.person_of(login)
-        return f"user:{user.pk}" if user else f"login:{login.casefold()}"
+        return f"user:{user.pk}" if user else f"name:{login.casefold()}"
 
     # Letters ----------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import cycle, islice
 from typing import Any
 
 import pytest
@@ -70,17 +71,52 @@ def test_a_stranger_is_refused_with_as_much_work_as_a_wrong_password(
     assert counts == [1, 1, 1, 1]
 
 
-def test_an_account_takes_ten_wrong_passwords_in_ten_minutes_whatever_it_is_called_by(alice: User, bob: User) -> None:
-    with_mail(alice)
-    ways = ["Alice", "ALICE", "Ａlice", "alice@example.org", "ALICE@example.org"] * 2
-    for number, login in enumerate(ways):
+def fail_ten_times(*ways: str) -> None:
+    """From ten places, so that the account's limit is the only one that is reached."""
+    for number, login in enumerate(islice(cycle(ways), 10)):
         attempt(Client(REMOTE_ADDR=f"10.0.0.{number}"), login, "not the password")
+
+
+@pytest.mark.parametrize(
+    ("ways", "last"),
+    [
+        (["Alice", "ALICE", "Ａlice", " alice "], "alice"),
+        (["alice@example.org", "ALICE@example.org", " Alice@Example.ORG "], "alice@Example.org"),
+    ],
+)
+def test_an_account_takes_ten_wrong_passwords_in_ten_minutes_however_its_name_or_address_is_spelled(
+    ways: list[str], last: str, alice: User, bob: User
+) -> None:
+    with_mail(alice)
+    fail_ten_times(*ways)
     locked = Client(REMOTE_ADDR="10.0.1.1")
-    assert "Too many attempts" in attempt(locked, "alice").content.decode()
+    assert "Too many attempts" in attempt(locked, last).content.decode()
     assert not is_signed_in(locked)
     other = Client(REMOTE_ADDR="10.0.1.1")
     attempt(other, "Bob")
     assert is_signed_in(other)
+
+
+@pytest.mark.parametrize("locked", [[], ["Alice"]])
+def test_whose_address_it_is_no_number_of_wrong_passwords_tells(locked: list[str], alice: User) -> None:
+    """Known or not, an address is answered alike at each attempt, whether or not its owner's name is locked."""
+    with_mail(alice)
+    if locked:
+        fail_ten_times(*locked)
+    answers = []
+    for address in ("alice@example.org", "nobody@example.org"):
+        answers.append([answer_to(address, number) for number in range(12)])
+    assert answers[0] == answers[1]
+    assert "Too many attempts" in answers[0][-1][1]
+    assert "do not belong together" in answers[0][9][1]
+    name = attempt(Client(REMOTE_ADDR="10.0.2.1"), "Alice", "not the password").content.decode()
+    assert ("Too many attempts" in name) == bool(locked), "nor do they tell whose name belongs to it"
+
+
+def answer_to(login: str, number: int) -> tuple[int, str]:
+    """Status and words of the answer to a wrong password, each from a place of its own."""
+    answer = attempt(Client(REMOTE_ADDR=f"10.{len(login)}.1.{number}"), login, "not the password")
+    return answer.status_code, re.sub(r'value="[^"]*"', "", answer.content.decode())
 
 
 def test_a_right_password_costs_nothing_of_the_limit(alice: User) -> None:
