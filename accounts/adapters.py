@@ -38,8 +38,8 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Limits count by it; what people see of their sessions is the whole address (`accounts.middleware`)."""
-        return addresses.household(addresses.of_request(request))
+        """The whole address, as people see it of their sessions; limits count the household of it by themselves."""
+        return addresses.of_request(request)
 
     def is_safe_url(self, url: str | None) -> bool:
         """Whether one may be sent on to it: an address of this site. A bare word would be taken for a view's name."""

@@ -55,6 +55,16 @@ def test_a_new_password_ends_every_other_session_and_every_socket(alice: User, m
     assert "Your password was changed" in mailoutbox[0].subject
 
 
+@committing
+def test_the_letter_about_a_new_password_names_the_whole_address_that_it_came_from(
+    alice: User, mailoutbox: list[EmailMessage]
+) -> None:
+    here = signed_in(with_mail(alice))
+    form = {"oldpassword": PASSWORD, "password1": NEW}
+    here.post(CHANGE, form, REMOTE_ADDR="2001:db8:1:2:3:4:5:6")
+    assert "from the address 2001:db8:1:2:3:4:5:6." in mailoutbox[0].body
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -15,7 +15,7 @@ from accounts import browsers, moderation, sessions, signals
 from accounts.models import FOREVER, EndedSession, Trace, User
 from accounts.sessions import EndWatch
 from accounts.tasks import sweep
-from tests.accounts.conftest import is_signed_in, signed_in
+from tests.accounts.conftest import PASSWORD, is_signed_in, signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 LIST = "/account/sessions/"
@@ -31,6 +31,14 @@ def test_the_list_says_where_one_is_signed_in(alice: User) -> None:
     assert "Safari on iPhone" in page
     assert page.count("127.0.0.1") == 2
     assert page.count(">here<") == 1
+
+
+def test_of_ipv6_the_list_has_the_whole_address_from_the_first_moment_and_after_a_new_password(alice: User) -> None:
+    there = Client(REMOTE_ADDR="2001:db8:1:2:3:4:5:6")
+    there.post("/account/sign-in/", {"login": "Alice", "password": PASSWORD})
+    assert [listed.ip for listed in UserSession.objects.all()] == ["2001:db8:1:2:3:4:5:6"]
+    there.post("/account/password/", {"oldpassword": PASSWORD, "password1": "pommes de terre"})
+    assert [listed.ip for listed in UserSession.objects.all()] == ["2001:db8:1:2:3:4:5:6"]
 
 
 def test_one_session_is_ended_and_the_others_go_on(alice: User) -> None:

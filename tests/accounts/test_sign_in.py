@@ -131,6 +131,13 @@ def test_an_address_takes_twenty_wrong_passwords_a_minute(alice: User, bob: User
     assert attempt(Client(REMOTE_ADDR="10.0.0.2"), "Alice").status_code == 302
 
 
+def test_all_addresses_of_one_network_share_its_limit(alice: User) -> None:
+    for number in range(21):
+        answer = attempt(Client(REMOTE_ADDR=f"2001:db8:1:2::{number:x}"), f"Nobody {number}", "no")
+    assert "Too many attempts" in answer.content.decode()
+    assert "Too many" not in attempt(Client(REMOTE_ADDR="2001:db8:1:3::1"), "Nobody", "no").content.decode()
+
+
 def test_nobody_slips_through_the_limit_with_a_header_of_their_own(alice: User) -> None:
     for number in range(21):
         header = f"10.9.9.{number}"
