@@ -25,6 +25,7 @@ from accounts import looks, resets
 from accounts.models import TakenName, User
 
 LONGEST_PASSWORD = 128
+LONGEST_MAIL = 254
 PASSWORD_HINT = _("At least 10 characters. Three words in a row are easy to keep and hard to guess.")
 
 
@@ -39,9 +40,20 @@ def password_field(label: Any, *, new: bool, hint: Any = "") -> forms.CharField:
     )
 
 
-def mail_field(label: Any, *, required: bool, hint: Any = "") -> forms.EmailField:
-    return forms.EmailField(
-        label=label, help_text=hint, required=required, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+class MailField(forms.EmailField):
+    """A mail address in small letters, as addresses are kept; they count for its length, some being longer."""
+
+    def to_python(self, value: Any) -> Any:
+        return str(super().to_python(value)).lower()
+
+
+def mail_field(label: Any, *, required: bool, hint: Any = "") -> MailField:
+    return MailField(
+        label=label,
+        help_text=hint,
+        required=required,
+        max_length=LONGEST_MAIL,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 
 
@@ -98,7 +110,7 @@ class SignInForm(allauth_forms.LoginForm):
         super().__init__(*args, **kwargs)
         attrs = {"autocomplete": "username webauthn", "autocapitalize": "none", "spellcheck": "false"}
         self.fields["login"] = forms.CharField(
-            label=_("Name or mail address"), max_length=254, widget=forms.TextInput(attrs=attrs)
+            label=_("Name or mail address"), max_length=LONGEST_MAIL, widget=forms.TextInput(attrs=attrs)
         )
         self.fields["password"] = password_field(_("Password"), new=False)
 
@@ -128,7 +140,7 @@ class AskForResetForm(allauth_forms.ResetPasswordForm):
     email = mail_field(_("Mail address"), required=True)
 
     def clean_email(self) -> str:
-        return str(self.cleaned_data["email"]).lower()
+        return str(self.cleaned_data["email"])
 
     def save(self, request: Any, **kwargs: Any) -> str:
         resets.ask(self.cleaned_data["email"])

@@ -16,6 +16,9 @@ committing = pytest.mark.django_db(transaction=True)
 
 PASSWORD = "gratin dauphinois"
 SECRET = "JBSWY3DPEHPK3PXP"
+# Longer than a mail address can be; and one that is so in small letters only.
+LONG_ADDRESS = f"irma@{'.'.join(['a' * 60] * 5)}.example"
+GROWING_ADDRESS = f"irma@{'.'.join(['İ' * 60] * 4)}.org"
 
 
 @pytest.fixture(autouse=True)

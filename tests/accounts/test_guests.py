@@ -14,7 +14,7 @@ from accounts import closing, guests, signals
 from accounts.models import EndedSession, TakenName, Trace, User
 from accounts.sessions import EndWatch
 from accounts.tasks import sweep
-from tests.accounts.conftest import PASSWORD, committing, is_signed_in
+from tests.accounts.conftest import GROWING_ADDRESS, LONG_ADDRESS, PASSWORD, committing, is_signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 CLAIM = "/account/claim/"
@@ -95,6 +95,12 @@ def test_a_claim_is_told_and_remembered(guest_client: Client, django_capture_on_
     assert heard == [("Irma Vep", old)]
     assert guest.traces.get().what == Trace.What.NAMED
     assert not TakenName.objects.is_free("Irma Vep")
+
+
+@pytest.mark.parametrize("mail", [LONG_ADDRESS, GROWING_ADDRESS])
+def test_a_claim_with_an_address_that_is_too_long_changes_nothing(guest_client: Client, mail: str) -> None:
+    assert "at most 254" in guest_client.post(CLAIM, {**FORM, "mail": mail}).content.decode()
+    assert User.objects.get().is_guest
 
 
 def test_a_claim_with_a_taken_name_changes_nothing(guest_client: Client, alice: User) -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.models import User
 from midnight.settings import mail
-from tests.accounts.conftest import PASSWORD, committing, signed_in, with_app, with_mail
+from tests.accounts.conftest import GROWING_ADDRESS, LONG_ADDRESS, PASSWORD, committing, signed_in, with_app, with_mail
 
 pytestmark = pytest.mark.django_db
 SETTINGS = "/display/"
@@ -104,6 +104,13 @@ def test_an_address_of_somebody_else_is_taken_like_any_other_and_never_confirmed
     client.post(link[0])
     assert not bob.emailaddress_set.get().verified
     assert alice.emailaddress_set.get().verified
+
+
+@pytest.mark.parametrize("mail", [LONG_ADDRESS, GROWING_ADDRESS])
+def test_an_address_that_is_too_long_is_refused_in_a_sentence(alice: User, mail: str) -> None:
+    answer = signed_in(alice).post("/account/mail/", {"email": mail, "action_add": ""})
+    assert "at most 254" in answer.content.decode()
+    assert not alice.emailaddress_set.exists()
 
 
 def test_an_address_can_be_removed(alice: User) -> None:

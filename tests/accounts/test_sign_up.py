@@ -9,7 +9,7 @@ from django.core.mail import EmailMessage
 from django.test import Client
 
 from accounts.models import Trace, User
-from tests.accounts.conftest import PASSWORD, committing, is_signed_in, with_mail
+from tests.accounts.conftest import GROWING_ADDRESS, LONG_ADDRESS, PASSWORD, committing, is_signed_in, with_mail
 
 pytestmark = pytest.mark.django_db
 SIGN_UP = "/account/sign-up/"
@@ -39,6 +39,8 @@ def test_a_name_and_a_password_are_enough_and_one_is_in(client: Client, mailoutb
         ({"name": "Fantomas", "password": "fantomas00"}, "too similar"),
         ({"password": "x" * 129}, "at most 128"),
         ({"mail": "nonsense"}, "valid email"),
+        ({"mail": LONG_ADDRESS}, "at most 254"),
+        ({"mail": GROWING_ADDRESS}, "at most 254"),
     ],
 )
 def test_what_is_wrong_is_said_and_nobody_is_made(
