@@ -2,13 +2,17 @@
 
 import json
 import secrets
+import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from midnight import stack
+from midnight.settings import secret_key
 from tests.midnight.running import ROOT, clean_environment, free_port, manage
 
 GOOD_KEY = secrets.token_urlsafe(50)
@@ -91,6 +95,29 @@ def test_a_key_is_made_once_and_nobody_else_may_read_it(tmp_path: Path) -> None:
     assert (tmp_path / "secret_key").read_text() == first
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
     assert [file.name for file in tmp_path.iterdir()] == ["secret_key"]
+
+
+def keep_a_key(folder: Path) -> None:
+    secret_key(folder)
+
+
+def take_the_lock(folder: Path) -> None:
+    with stack.lock(folder, "http://localhost:8000"):
+        pass
+
+
+@pytest.mark.parametrize("begin", [keep_a_key, take_the_lock])
+def test_a_runtime_folder_that_we_make_is_for_nobody_else_and_one_that_is_there_stays_as_it_is(
+    begin: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    new, there = tmp_path / "new", tmp_path / "there"
+    there.mkdir()
+    there.chmod(0o755)
+    for folder in (new, there):
+        begin(folder)
+        assert list(folder.iterdir())
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (new, there)] == [0o700, 0o755]
 
 
 def test_an_escaped_password_reaches_the_database_as_it_is() -> None:
