@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
@@ -178,7 +178,7 @@ CSRF_TRUSTED_ORIGINS = ORIGINS
 
 DATABASE_URL = env_address(
     "DATABASE_URL",
-    f"sqlite:///{VAR / 'midnight.sqlite3'}",
+    f"sqlite:///{quote(str(VAR / 'midnight.sqlite3'))}",
     "postgres://user:password@host:5432/name",
     ("sqlite", "postgres", "postgresql"),
 )
@@ -187,7 +187,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The socket of the Valkey that `manage.py up` starts, None where REDIS_URL names another one.
 VALKEY_SOCKET = None if env("REDIS_URL") else embedded_socket(VAR)
-REDIS_URL = env_address("REDIS_URL", f"unix://{VALKEY_SOCKET}", "redis://host:6379/0", ("redis", "rediss", "unix"))
+REDIS_URL = env_address(
+    "REDIS_URL", f"unix://{quote(str(VALKEY_SOCKET))}", "redis://host:6379/0", ("redis", "rediss", "unix")
+)
 
 CACHES = {
     "default": {
@@ -361,7 +363,10 @@ MFA_FORMS = {
 vars().update(
     mail(
         env_address(
-            "EMAIL_URL", f"file://{VAR / 'mail'}", "smtp://user:secret@host:587?tls=yes", ("smtp", "smtps", "file")
+            "EMAIL_URL",
+            f"file://{quote(str(VAR / 'mail'))}",
+            "smtp://user:secret@host:587?tls=yes",
+            ("smtp", "smtps", "file"),
         )
     )
 )

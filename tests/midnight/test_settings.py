@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
+from kombu.utils.url import url_to_parts
 
 from midnight import stack
 from midnight.settings import secret_key
@@ -118,6 +120,24 @@ def test_a_runtime_folder_that_we_make_is_for_nobody_else_and_one_that_is_there_
         begin(folder)
         assert list(folder.iterdir())
     assert [stat.S_IMODE(folder.stat().st_mode) for folder in (new, there)] == [0o700, 0o755]
+
+
+@pytest.mark.parametrize("name", ["a#b", "a?b", "a%41b", "a b"])
+def test_whatever_the_runtime_folder_is_called_the_data_is_in_it(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    (databases, mail) = read("DATABASES", "EMAIL_FILE_PATH", MIDNIGHT_VAR=str(folder))
+    assert databases["default"]["NAME"] == str(folder / "midnight.sqlite3")
+    assert mail == str(folder / "mail")
+
+
+@pytest.mark.parametrize("name", ["a#b", "a?b", "a%41b", "a b"])
+def test_whatever_the_temporary_folder_is_called_valkey_is_found_in_it(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    address, broker = read("REDIS_URL", "CELERY_BROKER_URL", TMPDIR=str(folder))
+    found = redis.ConnectionPool.from_url(address).connection_kwargs["path"]
+    assert found.startswith(f"{folder}/midnight-")
+    assert f"/{url_to_parts(broker).path}" == found
 
 
 def test_an_escaped_password_reaches_the_database_as_it_is() -> None:
