@@ -237,11 +237,21 @@ class Stack:
         everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
         with socket.create_connection((everywhere.get(host, host), port)) as visitor:
             lines = ["GET / HTTP/1.1", f"Host: {site.netloc}", f"X-Forwarded-Proto: {site.scheme}", "Connection: close"]
-            visitor.sendall("\r\n".join([*lines, "", ""]).encode())
 
             def answered() -> bool:
                 self.heed()
                 return bool(select.select([visitor], [], [], 0)[0])
 
-            wait_until(answered, web, "The web process", timeout=60)
-            return int(visitor.recv(64).split()[1])
+            try:
+                visitor.sendall("\r\n".join([*lines, "", ""]).encode())
+                wait_until(answered, web, "The web process", timeout=60)
+                head = visitor.recv(64)
+            except ConnectionError:
+                head = b""
+        if not head:
+            # It is ending, and how it ended says more than that it hung up.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                web.wait(2)
+            how = "hung up" if web.returncode is None else ending(web)
+            raise CannotRun(f"The web process {how} before it was ready.")
+        return int(head.split()[1])

@@ -5,13 +5,16 @@ import re
 import signal
 import socket
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
+from midnight import stack
 from tests.midnight.running import Up, eventually, free_port, manage, running
 
 pytestmark = pytest.mark.slow
@@ -114,6 +117,28 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert f"Port {port} is taken: choose another one with --port." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("os._exit(3)", "ended with status 3"),  # what was asked is unread then: the line is reset
+        ("line.recv(4096); os.kill(os.getpid(), 9)", "was killed by SIGKILL"),
+        ("line.recv(4096); line.close(); listener.accept()", "hung up"),
+    ],
+)
+def test_a_web_process_that_ends_before_its_first_answer_is_said(end: str, said: str) -> None:
+    code = (
+        f"import os, socket, sys; listener = socket.socket(fileno=int(sys.argv[1])); line, _ = listener.accept(); {end}"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number = listener.fileno()
+        web = stack.child([sys.executable, "-c", code, str(number)], pass_fds=[number])
+        try:
+            with pytest.raises(stack.CannotRun, match=f"The web process {said} before it was ready."):
+                stack.Stack().first_status(listener, urlsplit("http://localhost"), web)
+        finally:
+            stack.stop(web)
 
 
 @pytest.mark.parametrize("word", ["0", "65536", "-1", "eighty", ""])
