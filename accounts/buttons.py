@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, resolve_url
 from django.views.decorators.http import require_http_methods
 
-View = Callable[..., HttpResponseBase]
+View = Callable[..., HttpResponse]
 
 
 def button_of(page: str, *shared: str) -> Callable[[View], View]:
@@ -21,10 +21,10 @@ def button_of(page: str, *shared: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @require_http_methods(["GET", "HEAD", "POST"])
         @wraps(view)
-        def pressed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def pressed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.method == "POST":
                 return view(request, *args, **kwargs)
-            return redirect(page, **{name: kwargs[name] for name in shared})
+            return redirect(resolve_url(page, **{name: kwargs[name] for name in shared}))
 
         return pressed
 
