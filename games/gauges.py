@@ -52,7 +52,7 @@ def take() -> Sample:
     }
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2) as client:
-            sample["jobs"] = client.llen(QUEUE)
+            sample["jobs"] = client.llen(QUEUE) + client.llen(settings.LETTERS_QUEUE)
             client.lpush(KEY, json.dumps(sample))
             client.ltrim(KEY, 0, KEPT - 1)
     except (redis.RedisError, OSError) as error:

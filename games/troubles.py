@@ -65,7 +65,8 @@ def _heartbeats() -> list[Finding]:
 def _queue() -> list[Finding]:
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS) as client:
-            jobs, last = int(client.llen(gauges.QUEUE)), client.get(HEARTBEAT)
+            jobs, letters = int(client.llen(gauges.QUEUE)), int(client.llen(settings.LETTERS_QUEUE))
+            last = client.get(HEARTBEAT)
     except (redis.RedisError, OSError):
         return [Finding(str(say("Redis")), str(say("does not answer")), wrong=True)]
     age = None if last is None else max(0.0, time.time() - float(last))
@@ -73,6 +74,7 @@ def _queue() -> list[Finding]:
     return [
         Finding(str(say("Last heartbeat of the worker")), said, age is None or age > OLD_HEARTBEAT_SECONDS),
         Finding(str(say("Jobs that wait")), str(jobs), jobs > MOST_JOBS),
+        Finding(str(say("Letters that wait")), str(letters), letters > MOST_JOBS),
     ]
 
 

@@ -226,6 +226,12 @@ CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_BEAT_SCHEDULE = schedule.BEAT
+# Whatever waits for the mail server waits in a line of its own, so that one that hangs holds up nothing else.
+LETTERS_QUEUE = "letters"
+CELERY_TASK_ROUTES = {
+    "accounts.letters.deliver": {"queue": LETTERS_QUEUE},
+    "games.tasks.write_to_the_awaited": {"queue": LETTERS_QUEUE},
+}
 
 INSTALLED_APPS = [
     "midnight",  # before staticfiles, whose runserver it replaces

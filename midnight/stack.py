@@ -43,14 +43,17 @@ def child(
     Linux know no such signal; there a parent that is killed outright leaves its children.
     """
     parent = os.getpid()
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, process_group=0, preexec_fn=lambda: die_with(parent, death), **options
+    )
 
-    def die_with_parent() -> None:
-        if libc is not None:
-            libc.prctl(PR_SET_PDEATHSIG, death, 0, 0, 0)
-            if os.getppid() != parent:
-                os._exit(1)
 
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, preexec_fn=die_with_parent, **options)
+def die_with(parent: int, death: signal.Signals = signal.SIGKILL) -> None:
+    """From now on this process gets `death` when its parent dies; it ends at once if that is dead already."""
+    if libc is not None:
+        libc.prctl(PR_SET_PDEATHSIG, death, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def ending(process: subprocess.Popen[bytes]) -> str:

@@ -54,11 +54,13 @@ def test_each_trouble_is_named_with_the_games_to_look_at(valkey: redis.Redis) ->
     late = finish([alice, bob], ended=None, finish_seq=None, wake_at=servers.database_now() - 61_000, pace="relaxed")
     Server.objects.create(name="web:2", seen=servers.database_now() - 5_000)
     valkey.set(health.HEARTBEAT, time.time() - 60)
-    valkey.lpush(gauges.QUEUE, *range(troubles.MOST_JOBS + 1))
+    for queue in (gauges.QUEUE, settings.LETTERS_QUEUE):
+        valkey.lpush(queue, *range(troubles.MOST_JOBS + 1))
     assert set(wrong()) == {
         "Web processes, and when they were last heard of",
         "Last heartbeat of the worker",
         "Jobs that wait",
+        "Letters that wait",
         "Finished games without a rating: live",
         "Tables whose time passed more than a minute ago",
         "Games that cannot be rated",

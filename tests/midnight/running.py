@@ -75,12 +75,12 @@ class Up:
         return self
 
     def children(self) -> dict[str, psutil.Process]:
-        """By name: valkey, web, worker, beat."""
+        """By name: valkey, web, worker, beat, and the worker's own, letters."""
         found = {}
         for process in psutil.Process(self.process.pid).children(recursive=True):
             words = process.cmdline()
             name = next((name for name in ("web", "worker", "beat") if name in words), "valkey")
-            found[name] = process
+            found[name if process.ppid() == self.process.pid else "letters"] = process
         return found
 
     def work(self) -> float:

@@ -113,7 +113,7 @@ def test_it_turns_503_when_valkey_dies_or_hangs_and_back_when_it_returns(
 ) -> None:
     address = place / "valkey.sock"
     with running_valkey(address) as valkey, running(REDIS_URL=f"unix://{address}") as site:
-        assert set(site.children()) == {"web", "worker", "beat"}, "no embedded Valkey where REDIS_URL is set"
+        assert "valkey" not in site.children(), "no embedded Valkey where REDIS_URL is set"
         eventually(lambda: site.health()[0] == 200)
 
         valkey.send_signal(signal.SIGSTOP)
