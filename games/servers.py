@@ -96,10 +96,9 @@ def overdue(now: int) -> list[int]:
     A live game waits a minute for its people's web process to come back: until then nobody could play it anyway.
     """
     due = Game.objects.filter(ended=None, wake_at__lte=now)
-    kept_by_nobody = due.filter(kept_by=None)
-    relaxed = due.filter(pace=Game.Pace.RELAXED, kept_by__seen__lt=now - SILENT_MS)
-    live = due.filter(pace=Game.Pace.LIVE, kept_by__seen__lt=now - GONE_MS)
-    ids: list[int] = list(kept_by_nobody.union(relaxed, live).values_list("pk", flat=True)[:500])
+    relaxed = due.filter(_forsaken(now - SILENT_MS), pace=Game.Pace.RELAXED)
+    live = due.filter(_forsaken(now - GONE_MS), pace=Game.Pace.LIVE)
+    ids: list[int] = list(relaxed.union(live).values_list("pk", flat=True)[:500])
     return ids
 
 
@@ -108,12 +107,17 @@ def orphans(now: int, mine: int) -> list[int]:
     something to do and nobody moves their hands, and those that are due and kept by nobody else; of one's own, those
     that were dropped."""
     running = Game.objects.filter(ended=None)
-    silent = Q(kept_by__seen__lt=now - SILENT_MS)
-    live = running.filter(silent, pace=Game.Pace.LIVE).exclude(kept_by=mine)
-    bots_turn = running.filter(silent | Q(kept_by=None), pace=Game.Pace.RELAXED, awaits=0, head__gt=0)
-    due = running.filter(silent | Q(kept_by=None) | Q(kept_by=mine), wake_at__lte=now)
+    forsaken = _forsaken(now - SILENT_MS)
+    live = running.filter(forsaken, pace=Game.Pace.LIVE).exclude(kept_by=None).exclude(kept_by=mine)
+    bots_turn = running.filter(forsaken, pace=Game.Pace.RELAXED, awaits=0, head__gt=0)
+    due = running.filter(forsaken | Q(kept_by=mine), wake_at__lte=now)
     ids: list[int] = list(live.union(bots_turn, due).values_list("pk", flat=True)[:500])
     return ids
+
+
+def _forsaken(since: int) -> Q:
+    """Of games: nobody keeps them, or a process that was not heard of since then, or one whose row is gone."""
+    return ~Q(kept_by__in=Server.objects.filter(seen__gte=since))
 
 
 def take_over(game_id: int, head: int, kept_by: int | None, mine: int) -> bool:
@@ -123,12 +127,14 @@ def take_over(game_id: int, head: int, kept_by: int | None, mine: int) -> bool:
 
 
 def silent(now: int) -> dict[int, int]:
-    """The processes that fell silent, and when each was last heard of."""
-    return dict(Server.objects.filter(seen__lt=now - SILENT_MS).values_list("pk", "seen"))
+    """The processes that fell silent, and when each was last heard of; never, where one keeps a game without a row."""
+    kept = Game.objects.filter(ended=None).exclude(kept_by=None)
+    rowless = kept.exclude(kept_by__in=Server.objects.all()).values_list("kept_by", flat=True)
+    return dict.fromkeys(rowless, 0) | dict(Server.objects.filter(seen__lt=now - SILENT_MS).values_list("pk", "seen"))
 
 
 def silence(server: int | None, now: int) -> int:
-    """For how long nobody has heard of this process; 0 where it lives, or nobody knows it."""
+    """For how long nobody has heard of this process: for ever, where its row is gone; 0 where it lives, or is none."""
     return now - silent(now).get(server or 0, now)
 
 

@@ -101,6 +101,23 @@ def test_a_game_that_a_living_process_keeps_is_left_to_it() -> None:
     assert servers.overdue(now) == []
 
 
+@pytest.mark.parametrize("pace", ["live", "relaxed"])
+def test_a_game_whose_keeper_has_no_row_any_more_is_anybodys(pace: str) -> None:
+    now = servers.database_now()
+    game, mine = begun(new_game(pace)), Server.objects.create(name="here", seen=now).pk
+    Game.objects.filter(pk=game.pk).update(kept_by=mine + 1, wake_at=now - 1)
+    assert servers.overdue(now) == [game.pk]
+    assert servers.orphans(now, mine) == [game.pk]
+    assert servers.silence(mine + 1, now) > servers.GONE_MS
+    assert servers.silence(mine, now) == servers.silence(None, now) == 0
+    # Where nothing is due only a live game needs somebody, and one that nobody has kept yet needs nobody.
+    Game.objects.filter(pk=game.pk).update(wake_at=now + 1_000)
+    assert servers.overdue(now) == []
+    assert servers.orphans(now, mine) == ([game.pk] if pace == "live" else [])
+    Game.objects.filter(pk=game.pk).update(kept_by=None)
+    assert servers.orphans(now, mine) == []
+
+
 def forsaken(silent_ms: int, overdue_ms: int) -> Game:
     """A live game whose players were to get ready until so long ago, and whose keeper died still earlier."""
     game = begun(new_game("live"))

@@ -21,7 +21,9 @@ from games.views.game import SEQ
 from tests.browser.site import Site
 from tests.table.conftest import QUICK, NewMatch, NewTables, eventually, garage, log_of, same_as_reload
 from tests.table.inside import InnerPage
+from tests.table.long_games import long_game
 from tests.table.test_allowance import poster
+from tests.table.test_crash import LONG
 
 pytestmark = [pytest.mark.both_databases]
 
@@ -97,6 +99,25 @@ async def test_of_several_heirs_one_takes_the_game_over_though_nobody_looks_at_i
     assert all(after - before > servers.SILENT_MS for before, after in pairwise(taken_at))
     assert await taken()
     assert await match.faults() == []
+
+
+async def test_a_game_whose_keeper_has_no_row_any_more_is_taken_over_though_nobody_looks_at_it(
+    new_match: NewMatch, new_tables: NewTables
+) -> None:
+    match, tables = await new_match(limits=LONG), await new_tables()
+    await long_game(match, 10)
+    started = await Game.objects.values_list("started_ms", flat=True).aget(pk=match.game.pk)
+    assert started is not None
+    # Nobody was heard of for a minute.
+    await Game.objects.filter(pk=match.game.pk).aupdate(kept_by=tables.server + 1_000, started_ms=started - 60_000)
+
+    async def taken() -> bool:
+        return await Game.objects.filter(pk=match.game.pk, kept_by=tables.server).aexists()
+
+    await eventually(taken)
+    happened = await database_sync_to_async(log_of)(match.game.pk)
+    assert isinstance(happened[-1], Resumed)
+    assert happened[-1].lost_ms > 50_000
 
 
 @pytest.mark.slow
