@@ -19,7 +19,7 @@ from games.frames import CloseCode, compact
 from games.rules import commands
 from games.rules.documents import Misread, member, members, parse, whole
 from games.sentences import say
-from games.table import Table
+from games.table import AN_ID, COMMAND_ID, Table
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,6 @@ MOST_UNREAD_BYTES = 256 * 1024
 QUIET_SECONDS = 10.0
 MOST_EVENTS = 10**6
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _KEY = re.compile(r"[A-Za-z0-9]{1,20}")
 _NONCE = re.compile(r"[0-9a-f]{32}")
 
@@ -157,7 +156,7 @@ class TableConsumer(AsyncConsumer):
                 return await self._beat(table, said)
             if word == "nonce":
                 return await self._nonce(table, said)
-            command_id = _matching(_ID, said, "id", "1 to 40 letters, digits, - and _")
+            command_id = _matching(COMMAND_ID, said, "id", AN_ID)
             command = commands.read({name: value for name, value in said.items() if name != "id"})
         except (Misread, rules.Malformed) as wrong:
             return await self._not_understood(command_id, str(wrong), table.head)
@@ -183,7 +182,7 @@ class TableConsumer(AsyncConsumer):
     async def _hold_back(self, command_id: object, head: int) -> None:
         if self._allowance.is_abused:
             raise _SentAway(CloseCode.FLOOD, "flood_page")
-        known = command_id if isinstance(command_id, str) and _ID.fullmatch(command_id) else ""
+        known = command_id if isinstance(command_id, str) and COMMAND_ID.fullmatch(command_id) else ""
         await self.refuse(known, "flood", {"most": allowance.MOST_COMMANDS}, head)
 
     async def _not_understood(self, command_id: str, problem: str, head: int) -> None:

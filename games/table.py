@@ -13,6 +13,7 @@ for the length of one write.
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from games.tables import Tables
 
 logger = logging.getLogger(__name__)
+
+COMMAND_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+# What a command's id is, in words.
+AN_ID = "1 to 40 letters, digits, - and _"
 
 # How often a command is decided again because another process was faster.
 MOST_TRIES = 20

@@ -14,7 +14,7 @@ from accounts.models import EndedSession
 from games import allowance, names, rules, showing, tables
 from games.frames import CloseCode
 from games.sentences import say
-from games.table import Table
+from games.table import AN_ID, COMMAND_ID, Table
 
 # On every answer with a piece of the table: how new it is. A page drops what is older than what it shows, and says with
 # what it asks how far it has heard that the table is: perhaps from another process.
@@ -98,8 +98,11 @@ async def _play(table: Table, request: HttpRequest) -> str:
         command = showing.read_command(request.POST.get("command", ""))
     except rules.Malformed as wrong:
         return say(wrong.code, wrong.values, language)
+    command_id = request.POST.get("id") or _command_id()
+    if not COMMAND_ID.fullmatch(command_id):
+        return say("unreadable", {"problem": f'"id" must be {AN_ID}'}, language)
     asking = Asking(seat, language)
-    table.play(asking, seat, command, request.POST.get("id", "")[:40] or _command_id())
+    table.play(asking, seat, command, command_id)
     return asking.refusal if await table.settle() else say("fault", {}, language)
 
 
