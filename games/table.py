@@ -202,7 +202,7 @@ class Table(Course):
         if self._bots:
             self._bots.rest()
         self.tables.forget(self)
-        for page in list(self.pages):
+        for page in [*self.pages, *self._coming]:
             await page.end(code, notice)
 
     async def _join(self, page: Page, after: int | None) -> None:
