@@ -188,6 +188,7 @@ class Table(Course):
                 # A fault in one game must not touch the others: its pages come back and it is loaded afresh.
                 pulse.failed()
                 logger.error("Table %s: a step failed", self.opened.code, exc_info=error)
+                self.tables.pauses.begin(self.opened.game_id)
                 await self._give_up(CloseCode.FAULT, "fault")
         return False
 

@@ -15,6 +15,7 @@ from accounts.models import EndedSession
 from games import ladder, log, news, opening, servers
 from games.doorbell import Doorbell
 from games.frames import CloseCode, Page
+from games.pauses import Pauses
 from games.pulse import pulse
 from games.table import Table
 
@@ -55,6 +56,7 @@ class Tables:
         self.pen = log.Pen()
         self.reader = log.Reader()
         self.doorbell = Doorbell(self._heard, self._moved, self._ended, self._renamed)
+        self.pauses = Pauses(asyncio.get_running_loop().time)
         self.server = 0
         self._heart = log.Reader()
         self._tables: dict[int, Table] = {}
@@ -268,6 +270,8 @@ class Tables:
         """Wake these games here. Beside the looks: with many to load, this process would seem dead meanwhile."""
         for game_id in game_ids:
             table = self._tables.get(game_id)
+            if table is None and self.pauses.hold(game_id):
+                continue
             if table is None:
                 try:
                     opened = await self.reader.run(opening.find_by_id, game_id)
