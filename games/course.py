@@ -4,22 +4,36 @@ Nothing is known here that the log does not say: what is stored is on disk befor
 others stored is read.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from games import log, opening, rules, servers
+from games.counted import Counted
 from games.frames import Step
 from games.opening import Opened
 from games.rules import State
-from games.rules.events import Event, RoundStarted
+from games.rules.events import (
+    Abandoned,
+    BagOpened,
+    Bought,
+    Escaped,
+    Event,
+    ExchangeStarted,
+    Passed,
+    Placed,
+    RoundStarted,
+)
 from games.steps import append_of, awaited, lines_of, read
 
 if TYPE_CHECKING:
     from games.tables import Tables
 
-# A page that is behind by more than this gets the whole sight, which is shorter.
-KEPT_STEPS = 64
+# A page that is behind by more than this, or missed the end of a round, gets the whole sight, which is shorter.
+KEPT_EVENTS = 64
+# What a page's log tells in words (games/told.py); of anything else a round may have any number.
+TOLD = (Escaped, ExchangeStarted, Bought, BagOpened, Placed, Passed, Abandoned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +53,13 @@ class Course:
         self.opened = opened
         self.state: State | None = None
         self.started_ms: int | None = None
-        # What happened in this round, for the page's log in words.
+        # What happened in this round: what a page's log tells of it in words, and the last of it.
         self.this_round: list[Event] = []
-        self._steps: list[Step] = []
-        self._known: dict[tuple[int, str], int] = {}
+        self._latest: deque[Event] = deque(maxlen=KEPT_EVENTS)
+        self._counted = Counted()
         self._kept_by: int | None = None
+        # Whether the log has the game's end, which may still have to be read.
+        self._has_end = False
         # Perhaps the log says more than is known here.
         self._doubtful = False
 
@@ -72,11 +88,14 @@ class Course:
         return max(self.tables.clock.now() - self.started_ms, self.state.at)
 
     def _steps_after(self, seq: int) -> list[Step] | None:
-        """What happened after that event; None where that is not remembered, or still to come."""
+        """What happened after that event; None where that is not remembered, or still to come.
+
+        Every state of a round shows its events up to then alike, so each comes with the state of now.
+        """
         if seq == self.head:
             return []
-        if self._steps and self._steps[0].event.seq <= seq + 1 <= self.head:
-            return [step for step in self._steps if step.event.seq > seq]
+        if self.state is not None and self._latest and self._latest[0].seq <= seq + 1 <= self.head:
+            return [Step(event, self.state) for event in self._latest if event.seq > seq]
         return None
 
     async def _know_who_sits(self) -> bool:
@@ -87,17 +106,21 @@ class Course:
         before, self.opened = self.opened, opened
         return opened.shown() != before.shown()
 
-    async def _read_on(self) -> list[Step]:
-        """Know what the log says; the answer is what is new."""
+    async def _read_on(self) -> Sequence[log.Line]:
+        """What the log says beyond what is known here, to be taken in line by line."""
         tail = await self.tables.reader.run(log.since, self.opened.game_id, self.head)
-        self._kept_by, self.started_ms = tail.kept_by, tail.started_ms
+        self._kept_by, self.started_ms, self._has_end = tail.kept_by, tail.started_ms, tail.ended
         if self.state is None and tail.lines:
             await self._know_who_sits()
-        steps = read(self.state or rules.blank(self.opened.terms()), tail.lines)
-        for line in tail.lines:
-            if line.command_id and line.seat is not None:
-                self._known[line.seat, line.command_id] = line.seq
         self._doubtful = False
+        return tail.lines
+
+    def _take_in(self, lines: Sequence[log.Line]) -> list[Step]:
+        """Know what these next lines of the log say."""
+        steps = read(self.state or rules.blank(self.opened.terms()), lines)
+        for line in lines:
+            if line.command_id and line.seat is not None:
+                self._counted.add(line.seat, line.command_id, line.seq)
         self._go_on(steps)
         return steps
 
@@ -132,7 +155,7 @@ class Course:
         self.started_ms, self._kept_by = started_ms, self.tables.server
         for deed in deeds:
             if deed.command_id and deed.seat is not None:
-                self._known[deed.seat, deed.command_id] = deed.steps[0].event.seq
+                self._counted.add(deed.seat, deed.command_id, deed.steps[0].event.seq)
         self._go_on(steps)
         return steps
 
@@ -140,6 +163,8 @@ class Course:
         for step in steps:
             if isinstance(step.event, RoundStarted):
                 self.this_round = []
-            self.this_round.append(step.event)
+                self._latest.clear()
+            if isinstance(step.event, TOLD):
+                self.this_round.append(step.event)
+            self._latest.append(step.event)
             self.state = step.after
-        self._steps = (self._steps + steps)[-KEPT_STEPS:]

@@ -206,6 +206,7 @@ class Tail:
 
     started_ms: int | None
     kept_by: int | None
+    ended: bool
     lines: Sequence[Line]
 
 
@@ -213,11 +214,13 @@ def since(game_id: int, seq: int) -> Tail:
     """The lines after `seq`, in order, from the rows or from the record; `Gone` where the game is."""
     with connection.cursor() as cursor:
         # The row first: what is appended between the two questions is then read, not missed.
-        cursor.execute("SELECT started_ms, kept_by_id, head FROM games_game WHERE id = %s", [game_id])
+        cursor.execute(
+            "SELECT started_ms, kept_by_id, ended IS NOT NULL, head FROM games_game WHERE id = %s", [game_id]
+        )
         row = cursor.fetchone()
         if row is None:
             raise Gone
-        started_ms, kept_by, head = row
+        started_ms, kept_by, ended, head = row
         cursor.execute(
             "SELECT seq, at, body, seat, command_id FROM games_event WHERE game_id = %s AND seq > %s ORDER BY seq",
             [game_id, seq],
@@ -226,7 +229,7 @@ def since(game_id: int, seq: int) -> Tail:
         if head > (lines[-1].seq if lines else seq):
             # Rows go in the very transaction that brings the record.
             lines = [line for line in _archived(cursor, game_id) if line.seq > seq]
-        return Tail(started_ms, kept_by, lines)
+        return Tail(started_ms, kept_by, bool(ended), lines)
 
 
 def _archived(cursor: CursorWrapper, game_id: int) -> list[Line]:

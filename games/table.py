@@ -43,6 +43,8 @@ AN_ID = "1 to 40 letters, digits, - and _"
 
 # How often a command is decided again because another process was faster.
 MOST_TRIES = 20
+# So many lines of the log are taken in before the other tables have their turn.
+PORTION = 100
 # When the database did not answer, the clock asks again so soon.
 AGAIN_MS = 250
 CLOSE_SECONDS = 3.0
@@ -280,7 +282,7 @@ class Table(Course):
 
     async def _was_done(self, asked: Asked) -> bool:
         """Whether this command counts already; if so, its page is told again."""
-        seq = self._known.get((asked.seat, asked.command_id))
+        seq = self._counted.seq_of(asked.seat, asked.command_id)
         if seq is not None and asked.page is not None:
             await asked.page.tell(compact({"type": "ack", "id": asked.command_id, "seq": seq}))
         return seq is not None
@@ -397,7 +399,12 @@ class Table(Course):
             await self._catch_up()
 
     async def _catch_up(self) -> None:
-        await self._show(await self._read_on())
+        """Know what the log says, and show it; however long that takes, the other tables do not wait for all of it."""
+        lines = await self._read_on()
+        for first in range(0, len(lines), PORTION):
+            if first:
+                await asyncio.sleep(0)
+            await self._show(self._take_in(lines[first : first + PORTION]))
         if self.kept_here:
             self._set_alarm()
         elif self.state is not None:
@@ -421,11 +428,9 @@ class Table(Course):
         """Tell bots and pages what happened, each as its seat may see it."""
         if not steps:
             return
-        if self._bots is None:
-            self._bots = BotHands(self.opened, self._move_bot)
-            self._bots.sit_down(rules.blank(self.opened.terms()))
-        for step in steps:
-            self._bots.see(step.after, step.event)
+        self._show_bots(steps)
+        if not self.pages:
+            return
         after = steps[-1].after
         begun = steps[0].event.seq == 1
         frames = Frames(steps)
@@ -434,6 +439,18 @@ class Table(Course):
             if command_id := acknowledged.get(page):
                 frame = f'{frame[:-1]},"ack":"{command_id}"}}'
             await page.tell(frame)
+
+    def _show_bots(self, steps: list[Step]) -> None:
+        """Bots remember what they have seen from the first event on, until the game is over."""
+        if self._bots is None and not self._has_end:
+            self._bots = BotHands(self.opened, self._move_bot)
+            self._bots.sit_down(rules.blank(self.opened.terms()))
+        if self._bots:
+            for step in steps:
+                self._bots.see(step.after, step.event)
+        if self._bots and self.over:
+            self._bots.rest()
+            self._bots = None
 
     def _move_bot(self, seat: int, command: Command) -> None:
         self._turns.ask(partial(self._play_for_bot, seat, command))

@@ -41,7 +41,7 @@ LEVELS: list[list[str]] = [
     ["games.allowance", "games.pauses"],
     ["games.sweep", "games.gauges", "games.troubles", "games.archive", "games.intervention"],
     ["games.careers"],
-    ["games.steps"],
+    ["games.steps", "games.counted"],
     ["games.frames"],
     ["games.ranked"],
     ["games.ladder"],
