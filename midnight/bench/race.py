@@ -40,6 +40,7 @@ AIMS = {
     "many_to_few": Aim("many tables against ten: CPU a command", most=1.15),
     "many_tables_quiet_share": Aim("many tables in silence, all pages open: share of a processor"),
     "idle_table_kib": Aim("memory of an idle table, in KiB", most=100),
+    "played_table_kib": Aim("memory of a table after 300 events, in KiB", most=100),
     "durable": Aim("the database has on disk what it says it has", least=1),
 }
 
@@ -189,6 +190,28 @@ def idle_table_bytes(web: Web, number: int) -> float:
     return (web.memory_bytes() - before) / number
 
 
+def played_table_bytes(web: Web, number: int) -> float:
+    """What a table costs in the middle of a game: the process takes these over, whose keeper is dead."""
+    from midnight.bench.in_play import games_in_play
+
+    _take_over(games_in_play(1))
+    before = web.memory_bytes()
+    _take_over(games_in_play(number))
+    return (web.memory_bytes() - before) / number
+
+
+def _take_over(game_ids: Sequence[int]) -> None:
+    """Wait until all of these are kept by a process that lives."""
+    from games.models import Game
+
+    left = Game.objects.filter(pk__in=game_ids, kept_by__name="gone")
+    end = time.monotonic() + 240
+    while left.exists():
+        if time.monotonic() > end:
+            raise RuntimeError("The web process did not take over the games whose keeper is dead.")
+        time.sleep(0.2)
+
+
 def durable() -> bool:
     """Whether a commit is on disk before the database answers, as it is set up now."""
     from django.db import connection
@@ -283,6 +306,9 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
     with running_site(folder) as web:
         under_load(web, Load(1, 1, 1), games(1))
         idle = idle_table_bytes(web, many)
+    with running_site(folder) as web:
+        under_load(web, Load(1, 1, 1), games(1))
+        played = played_table_bytes(web, many)
     return {
         "echo_cpu_us": bare["cpu_us"],
         "cpu_us": closed["cpu_us"],
@@ -298,6 +324,7 @@ def measure(folder: Path, seconds: float, rooms: int, open_rooms: int, many: int
         "many_to_few": round(tables["cpu_us"] / few["cpu_us"], 2),
         "many_tables_quiet_share": tables["quiet_cpu_share"],
         "idle_table_kib": round(idle / 1024, 1),
+        "played_table_kib": round(played / 1024, 1),
         "durable": durable(),
     }
 

@@ -1,18 +1,23 @@
 """A table is loaded from its log: nobody else waits for a long one, and little of it is kept."""
 
 import asyncio
+import gc
 import json
+import tracemalloc
 from itertools import pairwise
 
 import pytest
+from channels.db import database_sync_to_async
 
-from games import rules
+from games import rules, servers
 from games import table as table_module
 from games.course import TOLD
 from games.rules.edition import load_edition
 from games.table import PORTION, Table
 from games.tables import Tables
 from games.told import tell
+from midnight.bench import race
+from midnight.bench.in_play import games_in_play
 from tests.games.finished import kept
 from tests.table.conftest import Match, NewMatch, NewTables, as_shown, garage
 from tests.table.inside import InnerPage
@@ -104,6 +109,31 @@ async def test_no_bot_stays_at_a_game_that_is_over_and_none_sits_down_there(
     monkeypatch.setattr(table_module, "BotHands", None)
     watcher = await InnerPage(None).join(await new_tables(), match.game)
     assert [as_shown(watcher)] == await match.in_the_log(None)
+
+
+async def test_a_table_in_play_costs_little_though_it_knows_every_command_and_its_bots_remember(
+    new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No look loads a table before it is measured.
+    monkeypatch.setattr(servers, "orphans", lambda *_: [])
+    tables = await new_tables()
+    first, *others = await database_sync_to_async(games_in_play)(4)
+
+    async def load(game_id: int) -> None:
+        await tables._adopt([game_id])
+        assert await tables._tables[game_id].look() is not None
+
+    # What all tables share is here with the first one.
+    await load(first)
+    tracemalloc.start()
+    for game_id in others:
+        await load(game_id)
+    gc.collect()
+    cost = tracemalloc.get_traced_memory()[0] / len(others)
+    tracemalloc.stop()
+    most = race.AIMS["played_table_kib"].most
+    assert most is not None
+    assert cost < most * 1024
 
 
 @pytest.mark.parametrize("name", SOME_GAMES)
