@@ -11,6 +11,7 @@ from accounts.models import User
 from games.bench import ratings, rules
 from games.bench.aims import Aim
 from games.models import Game, RatingEvent
+from midnight.bench import race
 
 
 def bench(*words: str) -> tuple[dict[str, float], str]:
@@ -31,6 +32,17 @@ def test_the_rules_are_measured_in_one_line_of_json() -> None:
 def test_the_rules_are_as_fast_as_they_should_be() -> None:
     figures, said = bench("rules")
     assert all(aim.met_by(figures[name]) for name, aim in rules.AIMS.items()), said
+
+
+@pytest.mark.slow
+def test_the_race_is_measured_from_its_first_part_to_its_last_and_loses_nothing() -> None:
+    small = ["--seconds", "1", "--rooms", "2", "--open-rooms", "2", "--many", "5"]
+    figures, said = bench("race", *small)
+    assert figures.keys() == {"benchmark", "python", *race.AIMS}
+    assert (figures["lost"], figures["rooms_apart"], figures["durable"]) == (0, 0, True)
+    assert len(said.splitlines()) == len(race.AIMS)
+    counted = ["commands_per_second", "open_commands_per_second", "cpu_us", "few_tables_cpu_us", "many_tables_cpu_us"]
+    assert all(figures[name] > 0 for name in counted), said
 
 
 def test_a_figure_is_held_to_its_aim() -> None:
