@@ -256,10 +256,19 @@ async def slowest_of_hundred(racers: list[Racer], seconds: float) -> float:
     return statistics.quantiles([wait for racer in racers for wait in racer.waits], n=100)[98]
 
 
+def about_as_quick(during: float, before: float, so_often: Callable[[int, int], int]) -> bool:
+    """Whether these players wait about as long as before.
+
+    With --long that is three times as long, or 20 ms; in the suite, whose machine may be busy, ten times, or half a
+    second.
+    """
+    return during < max(so_often(10, 3) * before, so_often(500, 20) / 1000)
+
+
 @pytest.mark.alone
 @pytest.mark.slow
 async def test_under_attack_the_others_play_on_and_memory_stays(
-    web: Site, new_match: NewMatch, so_often: Callable[[int, int], int], in_time: Callable[[float], float]
+    web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
 ) -> None:
     calm, victim = await new_match(4, LONG), await new_match(2, LONG)
     pages = await calm.search(web)
@@ -272,7 +281,7 @@ async def test_under_attack_the_others_play_on_and_memory_stays(
             memory = resident_bytes(web)
             during = await slowest_of_hundred(racers, seconds)
             grown = resident_bytes(web) - memory
-    assert during < max(10 * before, in_time(0.1))
+    assert about_as_quick(during, before, so_often), (during, before)
     assert grown < 20 * 1024 * 1024
     assert all(page.close_code is None for page in pages)
     assert all("flood" not in racer.refused for racer in racers)
