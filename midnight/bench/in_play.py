@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from accounts.models import User
 from games import log, opening, servers, steps
 from games.bots.selfplay import SelfPlay, seated
+from games.frames import Step
 from games.models import Game, Server
 from games.opening import NewSeat, Opened, open_game
 from games.rules import terms
@@ -20,6 +21,7 @@ class InPlay(SelfPlay):
     """One game up to a search after so many events; `lines` is its log, with an id for each command."""
 
     def __init__(self, opened: Opened) -> None:
+        self.steps: list[Step] = []
         self.lines: list[log.Line] = []
         self._commands = 0
         agreed = opened.terms()
@@ -32,7 +34,9 @@ class InPlay(SelfPlay):
         if len(self.played) > self._commands:
             self._commands = len(self.played)
             seat, command_id = self.played[-1].seat, f"kT3v9-{self._commands}"
-        self.lines += steps.lines_of(steps.steps_of(self.state, happened), seat, command_id)
+        done = steps.steps_of(self.state, happened)
+        self.steps += done
+        self.lines += steps.lines_of(done, seat, command_id)
         super().happen(happened, at)
 
 
@@ -45,7 +49,7 @@ def games_in_play(number: int) -> list[int]:
     for one in opened:
         append = steps.append_of(
             one.game_id,
-            made.state,
+            made.steps,
             made.lines,
             now=now,
             started_ms=now - SILENT_MS - made.state.at,
