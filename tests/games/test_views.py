@@ -14,7 +14,6 @@ from accounts.models import User
 from games import allowance, log, rooms, rules, tables
 from games.models import Game, Room, Seat
 from games.opening import NewSeat, open_game, seal
-from games.pulse import pulse
 from games.rules.commands import Pass, Ready
 from games.views.game import Asking
 from tests.games.written import Written
@@ -194,27 +193,6 @@ async def test_what_a_form_asks_for_is_done_once_however_often_it_is_sent(stoppe
         assert response.headers["Location"] == f"/games/{game.code}/"
     tail = await sync_to_async(log.since)(game.pk, 0)
     assert [line.command_id for line in tail.lines if line.seat == 0] == ["form-1"]
-
-
-@pytest.mark.both_databases
-@pytest.mark.parametrize("command_id", ["form-\0", "a" * 41, "a b", "form-1\n"])
-async def test_a_form_whose_id_is_none_is_refused_with_a_sentence_and_changes_nothing(
-    command_id: str, stopped: None
-) -> None:
-    person = await sync_to_async(User.objects.create_user)("Alice")
-    game = await sync_to_async(new_game)(person)
-    table = await (await tables.here()).table(game.code)
-    assert table is not None
-    table.wake()
-    await table.settle()
-    client, faults = await sync_to_async(client_of)(person), pulse.faults
-    words = {"command": json.dumps({"do": "ready", "on": True}), "id": command_id}
-    response = await client.post(f"/games/{game.code}/exchange/", words)
-    assert response.status_code == 422
-    assert "must be 1 to 40 letters, digits, - and _" in response.content.decode()
-    assert pulse.faults == faults
-    tail = await sync_to_async(log.since)(game.pk, 0)
-    assert not [line for line in tail.lines if line.seat == 0]
 
 
 async def test_a_form_that_waits_behind_another_of_its_seat_hears_why_it_is_refused(stopped: None) -> None:

@@ -9,10 +9,12 @@ from channels.db import database_sync_to_async
 
 from games import archive, log
 from games.models import Event
-from games.tables import Tables
+from games.pulse import pulse
+from games.tables import Tables, here, stop_here
 from tests.browser.site import Site
 from tests.table.conftest import Match, NewMatch, NewTables, garage
 from tests.table.inside import InnerPage
+from tests.table.test_allowance import poster
 
 pytestmark = [pytest.mark.both_databases]
 
@@ -104,6 +106,21 @@ async def test_ids_are_each_players_own(new_match: NewMatch, new_tables: NewTabl
     alice, bob = await match.inside(tables)
     assert (await alice.do("lift", "same", tile=garage(alice)[0]))["type"] == "events"
     assert (await bob.do("lift", "same", tile=garage(bob)[0]))["type"] == "events"
+
+
+@pytest.mark.parametrize("command_id", ["form-\0", "a" * 41, "a b", "form-1\n"])
+async def test_a_form_with_an_id_that_is_none_is_refused_with_a_sentence_and_changes_nothing(
+    command_id: str, new_match: NewMatch
+) -> None:
+    match = await new_match()
+    alice, _ = await match.begun_inside(await here())
+    faults, head = pulse.faults, alice.head
+    words = {"command": '{"do": "ready", "on": true}', "id": command_id}
+    response = await poster(match, 0).post(f"/games/{match.game.code}/exchange/", words)
+    assert response.status_code == 422
+    assert "must be 1 to 40 letters, digits, - and _" in response.content.decode()
+    assert (pulse.faults, alice.head) == (faults, head)
+    await stop_here()
 
 
 async def test_a_refused_command_may_count_when_it_is_sent_again(new_match: NewMatch, new_tables: NewTables) -> None:
