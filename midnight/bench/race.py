@@ -1,7 +1,8 @@
 """`bench race`: what a command of the search costs the web process, and how soon everybody sees it.
 
 One web process (Daphne, as the site runs it), real sockets and sessions, real rules, every command on disk before it is
-answered; the players are another process. Hold and flood limits are off, searches are as long as they may be.
+answered; the players are another process. Limits of hold, flood and what a page leaves unread between two beats (few
+rooms are told that much) are off, searches are as long as they may be.
 """
 
 import argparse
@@ -247,8 +248,8 @@ def _line(stream: IO[bytes]) -> dict[str, Any]:
 SITE = """
 import sys, django
 django.setup()
-from games import allowance
-allowance.MOST_COMMANDS = 10**9
+from games import allowance, consumers
+allowance.MOST_COMMANDS = consumers.MOST_UNREAD_BYTES = 10**9
 from django.core.management import call_command
 call_command("web", fd=int(sys.argv[1]))
 """
