@@ -26,8 +26,8 @@ settings.load_profile("short")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """A test waits for other processes for a third of its time, so there are three tests for two processors."""
-    return max(2, (os.cpu_count() or 1) * 3 // 2)
+    """A test waits for other processes for half of its time, so there are two tests for each processor."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -90,10 +90,10 @@ class Job:
         raise NotImplementedError
 
 
-def queued() -> int:
-    """How many jobs wait."""
+def letters_queued() -> int:
+    """How many letters wait to be delivered."""
     with redis.Redis(unix_socket_path=str(VALKEY)) as client:
-        return int(client.llen(gauges.QUEUE))
+        return int(client.llen(settings.LETTERS_QUEUE))
 
 
 def relaxed_game(*players: User) -> Game:
@@ -480,7 +480,7 @@ class SendReset(Job):
         with_mail("alice")
 
     def done(self) -> None:
-        assert queued() > 0
+        assert letters_queued() > 0
 
 
 def kinds_of(job: type[Job]) -> list[type[Job]]:

@@ -55,8 +55,9 @@ class Proxied:
         self.dumps = folder / "var" / "dumps"
         nginx = installed("nginx-light", "nginx")
         make_certificate(folder)
-        # Started by root, nginx reads pages as nobody.
+        # Started by root, nginx reads pages and records as nobody; systemd makes this folder so that it may.
         folder.chmod(0o711)
+        (folder / "var").mkdir(mode=0o755)
         shutil.copy(DEPLOY / "resting.html", folder)
         ours = (DEPLOY / "nginx.conf").read_text()
         for theirs, mine in [

@@ -41,7 +41,8 @@ class LongGame:
 
     def write(self) -> None:
         lines, now = self.lines[self._written :], self._started_ms + self.after.at
-        append = steps.append_of(self.game_id, self.after, lines, now=now, started_ms=self._started_ms, kept_by=None)
+        done = self.done[self._written :]
+        append = steps.append_of(self.game_id, done, lines, now=now, started_ms=self._started_ms, kept_by=None)
         assert not log.write([append])
         self._written = len(self.lines)
 
