@@ -90,6 +90,13 @@ class AccountAdapter(DefaultAccountAdapter):
         user = signing.person_of(login)
         return f"user:{user.pk}" if user else f"name:{login.casefold()}"
 
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        """A new password by mail opens the way for the name, too."""
+        super()._delete_login_attempts_cached_email(request, **credentials)
+        user = signing.person_of(credentials["email"])
+        if user is not None:
+            super()._delete_login_attempts_cached_email(request, username=user.name)
+
     # Letters ----------------------------------------------------------------------------------------------------------
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:

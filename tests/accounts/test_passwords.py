@@ -174,6 +174,22 @@ def test_a_new_password_is_no_way_around_the_second_factor(alice: User, mailoutb
 
 
 @committing
+@pytest.mark.parametrize("login", ["Alice", "alice@example.org"])
+def test_a_new_password_lets_in_whom_somebodys_guesses_have_locked_out(
+    login: str, alice: User, mailoutbox: list[EmailMessage]
+) -> None:
+    with_mail(alice)
+    for number in range(10):
+        guess = {"login": login, "password": "not the password"}
+        Client(REMOTE_ADDR=f"10.0.0.{number}").post("/account/sign-in/", guess)
+    ask("alice@example.org")
+    client = Client()
+    client.post(client.get(link_in(mailoutbox[0]))["Location"], {"password1": NEW})
+    client.post("/account/sign-in/", {"login": login, "password": NEW})
+    assert is_signed_in(client)
+
+
+@committing
 def test_letters_speak_the_language_of_whoever_gets_them(alice: User, mailoutbox: list[EmailMessage]) -> None:
     User.objects.filter(pk=alice.pk).update(language="fr")
     with_mail(alice)
