@@ -162,7 +162,7 @@ class Seat(models.Model):
     points = models.PositiveSmallIntegerField(null=True)
     conduct = models.CharField(max_length=8, choices=Conduct, blank=True)
     left_at = models.DateTimeField(null=True)
-    # Staff holds it against nobody any more.
+    # By staff, or by a game that staff or a fault of ours made void.
     forgiven = models.BooleanField(default=False)
     # The game's end again: a player's games are read in this order.
     ended = models.DateTimeField(null=True)

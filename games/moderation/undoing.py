@@ -105,8 +105,8 @@ def _count_again(act: Act, by: User) -> None:
 
 
 def _hold_against_again(act: Act, by: User) -> None:
-    """But for what a void game has forgiven meanwhile."""
-    seats = Seat.objects.filter(pk__in=act.before["seats"]).exclude(game__reason="void")
+    """But for what a game that became void meanwhile has forgiven."""
+    seats = Seat.objects.filter(pk__in=act.before["seats"]).exclude(game__reason="void", game__ended__gt=act.at)
     careers.forgive(list(seats.values_list("pk", flat=True)), forgiven=False)
 
 

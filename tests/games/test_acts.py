@@ -380,6 +380,15 @@ def test_what_was_left_unfinished_is_forgiven_and_held_against_again(juve: User,
     assert ranked.pause_of(max_.pk)
 
 
+def test_what_a_void_game_did_not_forgive_is_held_against_them_again(juve: User, max_: User) -> None:
+    game = game_of(max_, somebody("Irma Vep"), somebody("Fandor"))
+    game.seats.filter(user=max_).update(conduct="missed", left_at=timezone.now(), ended=timezone.now())
+    Game.objects.filter(pk=game.pk).update(reason="void", ended=timezone.now())
+    act = acts.forgive(juve, max_, WHY)
+    undoing.undo(act, juve)
+    assert not game.seats.get(user=max_).forgiven
+
+
 def test_what_a_void_game_forgave_is_held_against_nobody_again(juve: User, max_: User) -> None:
     game = game_of(max_, somebody("Irma Vep"), somebody("Fandor"))
     assert intervention.leave(game.pk, max_.pk)
