@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from django.db import connection
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -14,7 +16,7 @@ T = TypeVar("T")
 def see_to(kind: str, found: Iterable[T], do: Callable[[T], bool], *, seconds: float = math.inf) -> int:
     """Do this with each of them until the time is over; the answer is in how many it did something.
 
-    One in which it fails is logged, and is there for the next run.
+    One in which it fails is logged, and is there for the next run; so are all others once the database has gone.
     """
     end = time.monotonic() + seconds
     done = 0
@@ -25,4 +27,6 @@ def see_to(kind: str, found: Iterable[T], do: Callable[[T], bool], *, seconds: f
             done += do(one)
         except Exception:
             logger.exception("%s %s could not be seen to", kind, one)
+            if not connection.is_usable():
+                break
     return done

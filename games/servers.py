@@ -109,7 +109,7 @@ def orphans(now: int, mine: int) -> list[int]:
     running = Game.objects.filter(ended=None)
     forsaken = _forsaken(now - SILENT_MS)
     live = running.filter(forsaken, pace=Game.Pace.LIVE).exclude(kept_by=None).exclude(kept_by=mine)
-    bots_turn = running.filter(forsaken, pace=Game.Pace.RELAXED, awaits=0, head__gt=0)
+    bots_turn = running.filter(forsaken | Q(kept_by=mine), pace=Game.Pace.RELAXED, awaits=0, head__gt=0)
     due = running.filter(forsaken | Q(kept_by=mine), wake_at__lte=now)
     ids: list[int] = list(live.union(bots_turn, due).values_list("pk", flat=True)[:500])
     return ids

@@ -116,6 +116,9 @@ def test_a_game_whose_keeper_has_no_row_any_more_is_anybodys(pace: str) -> None:
     assert servers.orphans(now, mine) == ([game.pk] if pace == "live" else [])
     Game.objects.filter(pk=game.pk).update(kept_by=None)
     assert servers.orphans(now, mine) == []
+    # Or where only bots have something to do: then whoever keeps it looks, too, in case its table broke off.
+    Game.objects.filter(pk=game.pk).update(kept_by=mine, awaits=0)
+    assert servers.orphans(now, mine) == ([game.pk] if pace == "relaxed" else [])
 
 
 def forsaken(silent_ms: int, overdue_ms: int) -> Game:
