@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 from games import archive, history, ladder, names, opening, replaying, showing, story
 from games.limits import costly
 from games.models import Game
+from games.opening import Opened
 
 
 @require_safe
@@ -18,7 +19,7 @@ def tell(request: HttpRequest, code: str) -> HttpResponse:
     if game is None or opened is None:
         raise Http404
     if replaying.is_too_long(game):
-        return too_long(request, game)
+        return too_long(request, game, opened)
     document = archive.record_of(game)
     if document is None:
         return redirect("games:game", code)
@@ -36,6 +37,7 @@ def tell(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "games/story.html", context)
 
 
-def too_long(request: HttpRequest, game: Game) -> HttpResponse:
+def too_long(request: HttpRequest, game: Game, opened: Opened) -> HttpResponse:
     """What there is to see of a finished game that no page plays again: its rows say it."""
-    return render(request, "games/too_long.html", {"game": game, "entry": history.entry(game.code)})
+    context = {"game": game, "opened": opened, "entry": history.entry(game.code)}
+    return render(request, "games/too_long.html", context)

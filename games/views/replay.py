@@ -35,13 +35,13 @@ _judges = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge")
 @costly
 def replay(request: HttpRequest, code: str) -> HttpResponse:
     """A game of this site, once it is over."""
-    game = get_object_or_404(Game, code=code)
-    if replaying.is_too_long(game):
-        return too_long(request, game)
+    game, opened = get_object_or_404(Game, code=code), opening.find(code)
+    if opened is not None and replaying.is_too_long(game):
+        return too_long(request, game, opened)
     record = replaying.of_game(game)
     if record is None:
         return render(request, "games/replay_not_yet.html", {"game": game}, status=409)
-    context = _context(replaying.prepare(record)) | {"code": code, "opened": opening.find_by_id(game.pk)}
+    context = _context(replaying.prepare(record)) | {"code": code, "opened": opened}
     return render(request, "games/replay.html", context)
 
 

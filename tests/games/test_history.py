@@ -287,6 +287,10 @@ def test_no_page_plays_a_game_again_in_which_very_much_happened(
         assert f"So much happened in this game, {game.head} events" in text
         assert f'href="/games/{game.code}/record.json"' in text
         assert all(person.name in text for person in people[:2])
+        assert f"/report/games/{game.code}/" not in text
+    client.force_login(people[0])
+    for page in ("story", "replay"):
+        assert f"/report/games/{game.code}/" in client.get(f"/games/{game.code}/{page}/").content.decode()
 
 
 def test_a_game_in_which_very_much_happens_is_shown_as_any_other_while_it_runs(
