@@ -92,8 +92,14 @@ def case(request: HttpRequest, me: User, pk: int) -> HttpResponse:
         return HttpResponseClientRefresh()
     state = _state_of(found, me)
     # Nobody loses what they are just writing for a report that has come in.
-    more = not state["involved"] and request.GET.get("reports") != str(found.reports.count())
+    more = not state["involved"] and request.GET.get("last") != str(_latest_report(found))
     return render(request, "games/moderation/_case_state.html", {**state, "more": more})
+
+
+def _latest_report(found: Case) -> int:
+    """The number that a form for this case has by now."""
+    latest = found.reports.order_by("-pk").values_list("pk", flat=True).first()
+    return latest or 0
 
 
 def _is_mine(shown: Case, me: User) -> bool:

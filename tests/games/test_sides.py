@@ -78,7 +78,7 @@ def test_nobody_reads_what_a_decision_about_themselves_says_of_who_reported(irma
 
 def test_whoever_has_a_side_is_not_told_of_further_reports(irma: User, juve: User) -> None:
     case = reported(irma, juve).case
-    address = f"{pages_of(case)[0]}?mine=no&reports=0"
+    address = f"{pages_of(case)[0]}?mine=no&last=0"
     assert "Another report has come in" not in client_of(juve).get(address, headers=HTMX).content.decode()
 
 
