@@ -12,7 +12,7 @@ STRAY_JOINER = re.compile(r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\
 ENDINGS = (
     "com net org info biz xyz link app io gg me tv eu fr it de es pt ru"
     " online shop store site website page blog club vip pro icu click space cloud tech dev casino bet gift co cc ly"
-    " ar at au bg br ch cl cn cz dk ee fi ga gr hk hr hu ie ir jp kr kz lt lv ml mx nl nz pl ro sh sk tk tr tw ua uk uy"
+    " ar bg br ch cl cn cz dk ee fi ga gr hk hr hu ie ir jp kr kz lt lv ml mx nl nz pl ro sh sk tk tr tw ua uk uy"
     " vn ws za"
 )
 # "Fun. It was" and "Gracias. De nada" are sentences: after a space there is one before the stop, too. Nothing looks

@@ -22,7 +22,7 @@ from games import links
         "foo.online",
         "free-skins.shop",
         "foo.co.uk",
-        "evil.at",
+        "evil.at/x",
         "a.ch",
         "1.2.3.4/x",
         "foo\N{FULLWIDTH FULL STOP}com",
@@ -41,6 +41,8 @@ def test_an_address_leads_elsewhere_however_it_is_written(text: str) -> None:
     "text",
     [
         "Well played.That was close.",
+        "Well played.At last",
+        "Merci.Au revoir",
         "Good game. It was fun. Me too",
         "Gut. Es geht los",
         "Gracias. De nada",
