@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from celery.platforms import EX_FAILURE
+from celery.signals import worker_shutting_down
 from celery.worker import state
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -81,7 +82,12 @@ def beside(queue: str) -> Iterator[None]:
         if state.should_stop is None and not other.is_alive():
             state.should_stop = EX_FAILURE  # type: ignore[assignment]  # its types are wrong
 
+    def stop_it(**_: object) -> None:
+        other.terminate()
+
     signal.signal(signal.SIGCHLD, end_with_it)
+    # At once, not after us: it takes no more letters while we finish.
+    worker_shutting_down.connect(stop_it)
     end_with_it()
     try:
         yield
@@ -89,7 +95,8 @@ def beside(queue: str) -> Iterator[None]:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if state.should_stop == EX_FAILURE:
             logger.error("The process for the queue %r has ended (%s).", queue, other.exitcode)
-        other.terminate()
+        if other.is_alive():
+            other.terminate()
         other.join()
 
 
