@@ -60,7 +60,7 @@ class Page(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event with the state that it made: enough to show it to anybody."""
+    """An event with the state that it made, or a later one of its round: enough to show it to anybody."""
 
     event: Event
     after: State

@@ -117,7 +117,7 @@ def profile(player: User, viewer: int | None) -> Profile:
         best_wins=_best_wins(player, in_force),
         opponents=opponents[:OPPONENTS],
         more_opponents=len(opponents) > OPPONENTS,
-        # When a game that is not listed was played is for its players.
+        # When a game that is not listed was played is for its players; of rated ones the ladder tells everybody.
         searches=_searches([one for one in played if one.listed or own], only),
         recent=history.page(asked, viewer=viewer, size=RECENT_GAMES),
         conduct=[(str(kind.label), getattr(career, kind)) for kind in Seat.Conduct] if own else (),

@@ -180,9 +180,9 @@ def _moment(report: Report) -> str:
 
 
 def conduct_of(person: User) -> list[tuple[str, int]]:
-    """How this person's games ended for them, and how often so; what is forgiven counts no more."""
-    ended = Seat.objects.filter(user=person, forgiven=False).exclude(conduct="").values("conduct")
-    counts = dict(ended.annotate(count=Count("pk")).values_list("conduct", "count"))
+    """How this person left games or stayed to their ends, and how often so; what is forgiven counts no more."""
+    known = Seat.objects.filter(user=person, forgiven=False).exclude(conduct="").values("conduct")
+    counts = dict(known.annotate(count=Count("pk")).values_list("conduct", "count"))
     return [(str(one.label), counts[one.value]) for one in Seat.Conduct if one.value in counts]
 
 
