@@ -60,7 +60,7 @@ def _documents_of(name: str) -> Iterator[tuple[int, bytes]]:
 def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Every document with the number of the line it begins on: each line is one, or the whole file is a single one.
 
-    At most little more than two of the largest records are held in memory, whatever the file.
+    No more than a few of the largest records are held in memory, whatever the file.
     """
     lines = _lines(stream)
     first = next(lines, (1, b""))
@@ -74,9 +74,10 @@ def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield from lines
         return
     rest = stream.read(MOST_BYTES)
-    whole = first[1] + second[1] + rest
-    if not second[1].lstrip().startswith(b"{") or (len(whole) <= MOST_BYTES and _is_json(whole)):
-        yield first[0], whole
+    parts = (first[1], second[1], rest)
+    may_be_one = not second[1].lstrip().startswith(b"{")
+    if may_be_one or (sum(map(len, parts)) <= MOST_BYTES and _is_json(b"".join(parts))):
+        yield first[0], b"".join(parts)
         return
     yield first
     yield second
