@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 from statistics import median, quantiles
 from time import perf_counter
@@ -16,6 +17,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models import Max
 from django.test import Client
+from django.test.client import ClientHandler
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -241,8 +243,17 @@ def _own_visits(sample: Sample) -> dict[str, list[Visit]]:
 
 
 def _client(number: int) -> Client:
-    """Another address each time: nobody asks too often."""
-    return Client(REMOTE_ADDR=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}", SERVER_NAME="localhost")
+    """Another address each time, so that nobody asks too often; the site that answers is one, and started once."""
+    client = Client(REMOTE_ADDR=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}", SERVER_NAME="localhost")
+    client.handler = _site()
+    return client
+
+
+@cache
+def _site() -> ClientHandler:
+    handler = Client().handler
+    handler.load_middleware()
+    return handler
 
 
 def _signed_in(person: User) -> Client:
