@@ -58,7 +58,8 @@ class InnerPage(Picture):
         return self.ask(commands.read({"do": word, **fields}), command_id)
 
     async def do(self, word: str, command_id: str = "", **fields: Any) -> Message:
-        return await asyncio.wait_for(self.ask_for(word, command_id, **fields), 30)
+        async with asyncio.timeout(30):
+            return await self.ask_for(word, command_id, **fields)
 
     def give_nonce(self, nonce: bytes) -> None:
         assert self._table is not None

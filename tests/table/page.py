@@ -141,7 +141,9 @@ class Page(Picture):
             await self.send(do=word, id=command_id, **fields)
         except ConnectionClosed as closed:
             raise ConnectionError("closed") from closed
-        return await asyncio.wait_for(answer, 30)
+        # Not wait_for: in Python 3.11 that loses a cancellation which meets the answer.
+        async with asyncio.timeout(30):
+            return await answer
 
     async def until(self, holds: Callable[["Page"], bool], seconds: float = 30) -> None:
         """Wait for what the page shows."""

@@ -201,7 +201,8 @@ async def flood(page: Page) -> None:
 async def until_closed(socket: ClientConnection) -> None:
     with suppress(ConnectionClosed):
         while True:
-            await asyncio.wait_for(socket.recv(), 30)
+            async with asyncio.timeout(30):
+                await socket.recv()
 
 
 def resident_bytes(web: Site) -> int:

@@ -46,7 +46,8 @@ async def play_through(match: Match, tables: Tables, seed: int) -> list[InnerPag
         if chance.random() < 0.001:
             wish = commands.Leave()
         if wish is not None:
-            await asyncio.wait_for(pages[seat].ask(wish), 30)
+            async with asyncio.timeout(30):
+                await pages[seat].ask(wish)
         else:
             due = rules.wake_at(state)
             if state.phase == "countdown" and due is not None:
