@@ -59,6 +59,7 @@ def steps(work: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "not listed"])
+@pytest.mark.slow
 def test_the_work_does_not_grow_with_the_games(listed: bool) -> None:
     cast = people("Alice", "Bob", "Charlie")
     play(cast, 0, FEW, listed)
@@ -74,6 +75,7 @@ def test_the_work_does_not_grow_with_the_games(listed: bool) -> None:
         assert many < 1.1 * few
 
 
+@pytest.mark.slow
 def test_whose_turn_it_is_is_found_without_looking_at_finished_games() -> None:
     cast = people("Alice", "Bob", "Charlie")
     asked = [partial(pace.owed, cast[0].pk), partial(lobby.running_games, cast[0].pk)]

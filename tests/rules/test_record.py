@@ -275,6 +275,7 @@ def test_a_broken_file_is_not_read_as_a_record(name: str) -> None:
         read_record(BROKEN[name][0])
 
 
+@pytest.mark.slow
 def test_any_value_in_the_place_of_any_other_is_a_sentence() -> None:
     data = json.loads(write_record(random_game(terms_for(3, "es", 2), 3, Luck(leave=10)).record()))
     wrong: list[object] = [None, True, -1, 1.5, 10**14, "", "x" * 5000, [], {}, [[]], {"a": {}}]

@@ -82,6 +82,7 @@ async def refusal(page: Page, frame: str | bytes) -> Message:
     return refusals[0]
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_is_refused_with_a_sentence_and_changes_nothing(
     web: Site, new_match: NewMatch
 ) -> None:
@@ -177,6 +178,7 @@ async def test_who_has_no_seat_cannot_play_not_even_with_the_ids_of_those_who_ha
     assert alice.head == done["head"]
 
 
+@pytest.mark.slow
 async def test_a_flood_is_refused_then_closed(web: Site, new_match: NewMatch) -> None:
     page, other = await (await new_match()).search(web)
     await flood(page)

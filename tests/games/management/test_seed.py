@@ -43,6 +43,7 @@ def test_as_many_games_and_people_as_were_asked_for_with_all_that_belongs_to_the
     assert client.get("/history/").status_code == 200
 
 
+@pytest.mark.slow
 def test_what_happens_at_a_busy_site_happens_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games of two to four, live, relaxed, ranked, with bots; leavers, void games, guests, people who are gone."""
     monkeypatch.setattr(telling, "MISHAPS", (("", 2), ("leaves", 1), ("void", 1), ("away", 1)))

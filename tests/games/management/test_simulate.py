@@ -39,6 +39,7 @@ def test_there_is_one_record_a_line_as_asked_for() -> None:
     assert len({record["server_seed"] for record in records}) == 3
 
 
+@pytest.mark.slow
 def test_whoever_has_read_enough_ends_it_without_a_word() -> None:
     command = [sys.executable, "manage.py", "simulate", "--games", "50", "--players", "2", "--bots", "apprentice"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
@@ -78,6 +79,7 @@ def test_what_cannot_be_is_refused_with_a_sentence(arguments: tuple[str, ...]) -
         run(*arguments)
 
 
+@pytest.mark.slow
 def test_records_go_to_standard_output_and_progress_does_not() -> None:
     done = subprocess.run(
         [sys.executable, "manage.py", "simulate", "--games", "2", "--players", "4"],

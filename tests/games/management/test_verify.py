@@ -92,6 +92,7 @@ def test_a_list_of_records_is_no_record_however_it_is_written(tmp_path: Path) ->
         assert said == "line 1: the record is a list, it must be an object"
 
 
+@pytest.mark.slow
 def test_after_a_broken_first_line_each_line_is_judged_under_its_own_number(tmp_path: Path) -> None:
     many = [GOOD] * (MOST_BYTES // len(GOOD) + 1)
     said = run(write(tmp_path / "games.jsonl", "what?", "", *many, BENT, GOOD, BENT), code=1)
@@ -160,6 +161,7 @@ def command(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_line_reads_standard_input_and_tells_by_its_exit_status() -> None:
     good = command("-", stdin=GOOD + "\n" + GOOD)
     assert (good.returncode, good.stdout, good.stderr) == (0, "", "2 records, no fault.\n")
