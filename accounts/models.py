@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connections, models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts import looks
@@ -277,7 +277,7 @@ class ApiToken(models.Model):
     used_on = models.DateField(null=True)
 
     class Meta:
-        verbose_name = _("token")
+        verbose_name = pgettext_lazy("API", "token")
         verbose_name_plural = _("tokens")
 
     def __str__(self) -> str:

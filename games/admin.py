@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from accounts.models import User
 from accounts.paging import NearPages
@@ -215,7 +216,7 @@ class RoomAdmin(ReadOnly):
             return room.get_why_closed_display()
         running: list[Game] = getattr(room, "running", [])
         if not running:
-            return _("open")
+            return pgettext("room", "open")
         return format_html("{} · {}", link("games:game", _("a game runs"), running[0].code), sign_of_life(running[0]))
 
     @admin.display(description=_("last games"))

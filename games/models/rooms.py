@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from games.models.play import Game, new_code
 
@@ -25,7 +26,7 @@ class Room(models.Model):
         STAFF = "staff", _("Staff has closed it.")
 
     code = models.CharField(max_length=12, unique=True, default=new_code, editable=False)
-    created = models.DateTimeField(_("created"), default=timezone.now)
+    created = models.DateTimeField(pgettext_lazy("room", "created"), default=timezone.now)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
 
     size = models.PositiveSmallIntegerField(default=2)

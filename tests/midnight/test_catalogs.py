@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
+import allauth
+import django
 import polib
 import pytest
 from django.core.management import call_command
@@ -243,3 +245,49 @@ def test_the_words_of_the_game_are_those_of_the_printed_rules() -> None:
         "pt": "Estatueta de um faraó: 3 pontos",
         "de": "Statue eines Pharaos: 3 Punkte",
     }
+
+
+# Our catalogs are found before those of Django and allauth: a text without a context replaces theirs everywhere.
+
+# Texts that mean the same on their pages as on ours; only the wording of the translation differs.
+SAME_MEANING = {
+    *("Administration", "Change", "Passkey", "Recovery codes", "Remove", "Save", "Sessions", "Show all"),
+    "Sign in with a passkey",
+}
+
+
+@EACH_LANGUAGE
+def test_no_game_word_replaces_a_text_of_a_library(language: str) -> None:
+    ours = {entry.msgid: entry.msgstr for entry in catalogs.read(language) if not entry.msgctxt}
+    replaced = {
+        entry.msgid
+        for library in (django, allauth)
+        for file in Path(library.__file__).parent.rglob(f"locale/{language}/LC_MESSAGES/django.po")
+        for entry in polib.pofile(str(file))
+        if not entry.msgctxt and entry.msgstr and ours.get(entry.msgid, entry.msgstr).lower() != entry.msgstr.lower()
+    }
+    assert replaced <= SAME_MEANING, "give these a context"
+
+
+@pytest.mark.parametrize(
+    ("text", "contexts"),
+    [
+        ("About", [None, "case"]),
+        ("Change", [None, "rating"]),
+        ("Mute", [None, "for oneself"]),
+        ("Won", ["result", "number of games"]),
+        ("open", ["room", "case"]),
+        ("you", ["who works on it", "by whom"]),
+    ],
+)
+def test_words_with_two_meanings_have_two_entries(text: str, contexts: list[str | None]) -> None:
+    entries = {entry.msgctxt for entry in catalogs.read("fr") if entry.msgid == text}
+    assert entries >= set(contexts)
+
+
+@EACH_LANGUAGE
+def test_the_admin_search_button_says_search(language: str) -> None:
+    with translation.override(language):
+        assert translation.gettext("Search") == {
+            "fr": "Rechercher", "it": "Cerca", "es": "Buscar", "pt": "Pesquisar", "de": "Suchen",
+        }[language]  # fmt: skip
