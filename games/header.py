@@ -1,6 +1,9 @@
-"""What every page's header says: that somebody waits for one's turn, that an invitation or a letter has come."""
+"""The header of every page: running games, turns, an offered rematch, invitations and unread messages."""
+
+from functools import cache
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from games import lobby, pace, rooms
@@ -9,18 +12,34 @@ from games.moderation import letters
 
 
 def context(request: HttpRequest) -> dict[str, object]:
-    """For every template: `turns`, `invitations` and `unread`, asked for only where they are shown, and for somebody
-    signed in."""
+    """Add `turns`, `live_seat`, `rematch`, `invitations` and `unread`, queried only where a template shows them."""
     person_id: int | None = getattr(getattr(request, "user", None), "pk", None)
 
-    # A table's page, by itself or in its room, says of the others.
+    # The page of a game or of its room does not lead to itself. A fragment belongs to the page that asked for it.
     match = request.resolver_match
     here = request.GET.get("bar") or (match.kwargs.get("code") if match else None)
+    page = getattr(getattr(request, "htmx", None), "current_url_abs_path", None) or request.path
+
+    def is_elsewhere(seat: Seat) -> bool:
+        return seat.game.code != here and rooms.address_of_seat(seat.game) != page
+
+    @cache
+    def seats() -> list[Seat]:
+        running = [] if person_id is None else rooms.running_seats(person_id)
+        return [seat for seat in running if is_elsewhere(seat)]
 
     def turns() -> list[Seat]:
-        owed = [] if person_id is None else pace.owed(person_id)
-        others = [seat for seat in owed if seat.game.code != here]
-        return [seat for seat in others if rooms.address_of_seat(seat.game) != request.path]
+        return pace.owed_of(seats())
+
+    def live_seat() -> Seat | None:
+        return rooms.live_seat_in(seats())
+
+    def rematch() -> rooms.Rematch | None:
+        offered = None if person_id is None else rooms.rematch_for(person_id)
+        if offered is None or "bar" in request.GET:
+            return offered
+        addresses = [reverse(name, args=[offered.room.code]) for name in ("games:room", "games:seats")]
+        return None if page in addresses else offered
 
     def invitations() -> int:
         return 0 if person_id is None else lobby.invitations(person_id)
@@ -28,5 +47,11 @@ def context(request: HttpRequest) -> dict[str, object]:
     def unread() -> int:
         return 0 if person_id is None else letters.unread(person_id)
 
-    said = {"turns": turns, "invitations": invitations, "unread": unread}
-    return {name: SimpleLazyObject(ask) for name, ask in said.items()}
+    asked = {
+        "turns": turns,
+        "live_seat": live_seat,
+        "rematch": rematch,
+        "invitations": invitations,
+        "unread": unread,
+    }
+    return {name: SimpleLazyObject(ask) for name, ask in asked.items()}

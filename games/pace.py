@@ -1,7 +1,7 @@
 """The relaxed pace: who owes a turn, who hears of it by mail, and when everybody is there for a search."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -37,10 +37,14 @@ LATEST_MEETING = timedelta(days=7)
 
 
 def owed(person_id: int) -> list[Seat]:
-    """The seats of running relaxed games in which this person is waited for, the most urgent first."""
-    running = Seat.objects.filter(user=person_id, ended=None, game__ended=None)
-    seats = running.filter(game__pace=Game.Pace.RELAXED, game__awaits__gt=0)
-    return sorted((seat for seat in seats.select_related("game__room") if is_awaited(seat)), key=urgency)
+    """Return the seats of running relaxed games in which this person's turn has come, the most urgent first."""
+    return owed_of(rooms.running_seats(person_id))
+
+
+def owed_of(running: Iterable[Seat]) -> list[Seat]:
+    """Return those of one person's running seats that are waited for in relaxed games, the most urgent first."""
+    relaxed = (seat for seat in running if seat.game.pace == Game.Pace.RELAXED)
+    return sorted((seat for seat in relaxed if is_awaited(seat)), key=urgency)
 
 
 def urgency(seat: Seat) -> tuple[bool, int, int]:

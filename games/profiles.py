@@ -100,7 +100,7 @@ SHOWN = ("at", "before", "delta", "after", "game__code", "game__listed")
 
 def profile(player: User, viewer: int | None) -> Profile:
     """The page of this player for whoever asks."""
-    in_force = {pace: ledger.spans(pace) for pace in Game.Pace.values}
+    in_force = ledger.spans_by_pace(Game.Pace.values)
     career = Career.objects.filter(pk=player.pk).first() or Career()
     played = _played(player)
     asked: dict[str, Any] = {"player": player}

@@ -1,7 +1,7 @@
 """Steps of a game, from what the log says and to what it is to say: the same for tables and for whoever has none."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from games import log, news, rules, servers
 from games.frames import Step, compact
@@ -121,17 +121,23 @@ def awaited(state: State) -> list[int]:
     return [seat for seat in waiting if state.terms.seats[seat].kind == "human"]
 
 
-def pages_to_ring(opened: Opened, before: State | None, after: State) -> list[str]:
-    """Which pages around a game are to look again, as `news` calls them.
+def pages_to_ring(opened: Opened, before: State | None, after: State, at_table: Iterable[int | None] = ()) -> list[str]:
+    """Return the news groups whose pages show something else after these steps.
 
-    Those of the people for whom a relaxed game waits since then, or not any more; with them, and when a game ends, the
-    page of its room.
+    - Relaxed: the people whose turn begins or ends, and with them the room's page.
+    - Live: at a new phase or turn, every player who has no page at the table (`at_table` has the seats that do).
+    - When a game ends, the room's page.
     """
     if before is None:
         return []
-    turned = set(awaited(before)) ^ set(awaited(after)) if opened.pace == "relaxed" else set()
-    people = [opened.sitters[seat].user_id for seat in turned]
-    room = [news.of_room(opened.room)] if opened.room and (turned or after.phase == "over") else []
+    if opened.pace == "relaxed":
+        turned = set(awaited(before)) ^ set(awaited(after))
+    else:
+        moved = (before.phase, before.in_turn()) != (after.phase, after.in_turn())
+        turned = set(range(len(opened.sitters))) - set(at_table) if moved else set()
+    people = [opened.sitters[seat].user_id for seat in sorted(turned)]
+    room_changed = after.phase == "over" or (turned and opened.pace == "relaxed")
+    room = [news.of_room(opened.room)] if opened.room and room_changed else []
     return [*(news.of_person(person) for person in people if person is not None), *room]
 
 

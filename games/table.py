@@ -419,7 +419,8 @@ class Table(Course):
         if steps:
             await self._show(steps, acknowledged)
             self.tables.doorbell.ring(self.opened.game_id, self.head)
-            self.tables.ring_at(pages_to_ring(self.opened, before, steps[-1].after))
+            at_table = (page.seat for page in self.pages)
+            self.tables.ring_at(pages_to_ring(self.opened, before, steps[-1].after, at_table))
             self._set_alarm()
         if steps and self.over and self.opened.ranked:
             self.tables.have_rated(self.opened.game_id)

@@ -22,9 +22,19 @@ class Span:
 
 def spans(pace: str) -> list[Span]:
     """The generations in force on a ladder, the newest first."""
-    known = Generation.objects.filter(pace=pace, state=Generation.State.CURRENT)
+    return spans_by_pace([pace])[pace]
+
+
+def spans_by_pace(paces: Sequence[str]) -> dict[str, list[Span]]:
+    """Return the generations in force on each of these ladders, the newest first, in one query."""
+    known = Generation.objects.filter(pace__in=paces, state=Generation.State.CURRENT).order_by("-number")
+    rows = list(known.values_list("pace", "number", "from_seq"))
+    return {pace: _spans([(number, first) for of, number, first in rows if of == pace]) for pace in paces}
+
+
+def _spans(generations: Sequence[tuple[int, int]]) -> list[Span]:
     found: list[Span] = []
-    for number, first in [*known.order_by("-number").values_list("number", "from_seq"), (0, 1)]:
+    for number, first in [*generations, (0, 1)]:
         # An older one ends where the ones after it begin.
         last = found[-1].first - 1 if found else None
         if last is None or first <= last:

@@ -10,6 +10,7 @@ them. So nobody waits in a circle, and what two people do at once happens one af
 from .holding import blocked_pairs, kept_apart
 from .owner import change, close, decline, invite, show_out
 from .refusals import REFUSALS, RoomRefusal
+from .rematch import Rematch, rematch_for
 from .seats import MOST_SEATS, add_bot, free_live_seat, open_room, sit, sit_anywhere, stand, take_bot_away, unwelcome
 from .staff import close_room, hand_over, let_go, let_in, remove_person, reopen, seating, stand_up_absent
 from .starting import agree, open_matched, start_now
@@ -22,11 +23,13 @@ from .state import (
     is_away,
     last_game,
     live_game_of,
+    live_seat_in,
     note,
     plays_on,
     resting,
     result_of,
     running_game,
+    running_seats,
     welcoming,
 )
 
@@ -34,6 +37,7 @@ __all__ = [
     "AWAY",
     "MOST_SEATS",
     "REFUSALS",
+    "Rematch",
     "RoomRefusal",
     "add_bot",
     "address_of_seat",
@@ -55,15 +59,18 @@ __all__ = [
     "let_go",
     "let_in",
     "live_game_of",
+    "live_seat_in",
     "note",
     "open_matched",
     "open_room",
     "plays_on",
+    "rematch_for",
     "remove_person",
     "reopen",
     "resting",
     "result_of",
     "running_game",
+    "running_seats",
     "seating",
     "show_out",
     "sit",

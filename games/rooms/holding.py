@@ -42,6 +42,12 @@ def changed(room: Room) -> None:
     news.ring_on_commit(news.of_room(room.code), *([news.LOBBY] if room.public else []))
 
 
+def ring_seats(room: Room) -> None:
+    """Ring at every page of the people who sit here, wherever on the site they are."""
+    people = room.seats.exclude(user=None).values_list("user", flat=True)
+    news.ring_on_commit(*(news.of_person(person) for person in people if person is not None))
+
+
 def live_rooms_of(person_id: int) -> list[int]:
     return list(RoomSeat.objects.filter(user=person_id, live=True).values_list("room_id", flat=True))
 

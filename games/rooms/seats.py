@@ -17,6 +17,7 @@ from games.rooms.holding import (
     refuse_all_but,
     refuse_playing,
     refuse_ranked,
+    ring_seats,
     stand_up,
 )
 from games.rooms.refusals import REFUSALS, RoomRefusal
@@ -119,6 +120,7 @@ def stand(room: Room, person: User) -> None:
     with held(room, person) as room:
         refuse_playing(room)
         stand_up(room, [person.pk])
+        ring_seats(room)
 
 
 def free_live_seat(person: User) -> None:

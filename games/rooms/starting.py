@@ -11,7 +11,7 @@ from games import news
 from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.opening import NewSeat, open_game
 from games.ranked import refusal_of_ranked
-from games.rooms.holding import held, refuse_all_but, refuse_playing, refuse_ranked, stand_up
+from games.rooms.holding import held, refuse_all_but, refuse_playing, refuse_ranked, ring_seats, stand_up
 from games.rooms.refusals import RoomRefusal
 from games.rooms.state import AWAY, last_game
 from games.rules import terms
@@ -41,7 +41,8 @@ def agree(room: Room, person: User, on: bool = True) -> None:
         _forget_leavers(room, person)
         if on and room.ranked:
             refuse_ranked(room, person)
-        start_if_agreed(room, person)
+        if start_if_agreed(room, person) is None:
+            ring_seats(room)
 
 
 def start_now(room: Room, owner: User) -> None:

@@ -1,5 +1,6 @@
 """What is so in a room: whether somebody plays, who is there, how the last game ended."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -80,9 +81,19 @@ def plays_on(game: Game, person_id: int) -> bool:
 
 
 def live_game_of(person_id: int) -> Game | None:
-    """The running live game that this person sits in and has not left for good, in a room or without one."""
-    seats = Seat.objects.filter(user=person_id, ended=None, game__ended=None, game__pace=Game.Pace.LIVE)
-    return next((seat.game for seat in seats.select_related("game__room") if not seat.has_left), None)
+    """Return the running live game of this person, unless they have left it for good."""
+    seat = live_seat_in(running_seats(person_id))
+    return seat.game if seat else None
+
+
+def running_seats(person_id: int) -> QuerySet[Seat]:
+    """Return this person's seats in running games, each with its game and room."""
+    return Seat.objects.filter(user=person_id, ended=None, game__ended=None).select_related("game__room")
+
+
+def live_seat_in(running: Iterable[Seat]) -> Seat | None:
+    """Return the live one of a person's running seats, unless they have left that game for good."""
+    return next((seat for seat in running if seat.game.pace == Game.Pace.LIVE and not seat.has_left), None)
 
 
 def admission_of(room: Room, person_id: int | None) -> bool | None:

@@ -1,5 +1,6 @@
 """What pages about one's games ask for: times as people read them, and where one plays."""
 
+import time
 from datetime import datetime
 
 from django import template
@@ -7,8 +8,8 @@ from django.utils import formats, timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from games import rooms
-from games.models import Game
+from games import pace, rooms
+from games.models import Game, Seat
 
 register = template.Library()
 
@@ -16,6 +17,14 @@ register = template.Library()
 @register.filter
 def address_of_seat(game: Game) -> str:
     return rooms.address_of_seat(game)
+
+
+@register.filter
+def awaited_seconds(seat: Seat) -> int | None:
+    """Return how long this seat has for what the game waits for, or None where it does not wait for this seat."""
+    if seat.game.wake_at is None or not pace.is_awaited(seat):
+        return None
+    return max(0, round(seat.game.wake_at / 1000 - time.time()))
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from asgiref.sync import sync_to_async
@@ -97,6 +97,42 @@ async def test_friends_meet_in_a_room_play_and_find_its_link_back(open_page: Ope
     await ours.locator(".gamebar").get_by_label("Menu").click()
     await ours.get_by_role("link", name="To the room").click()
     await expect(ours.get_by_role("link", name="To your seat")).to_be_visible()
+
+
+async def test_a_rematch_reaches_another_page_and_starts_by_one_press(
+    open_page: OpenPage, in_time: Callable[[float], float]
+) -> None:
+    alice, bob = await named("Alice", "Bob")
+
+    @sync_to_async
+    def played() -> Room:
+        room = rooms.open_room(alice)
+        rooms.sit(room, bob)
+        for person in (alice, bob):
+            rooms.agree(room, person)
+        Written(Game.objects.select_related("room").get()).play()
+        return room
+
+    room = await played()
+    ours, theirs = await open_page(person=alice), await open_page(person=bob, viewport=PHONE)
+    await theirs.goto("/ladders/")
+    await ours.goto(f"/rooms/{room.code}/")
+    await expect(theirs.locator(".turns")).not_to_contain_text("Rematch")
+    await press(ours, "Play again")
+    offer = theirs.get_by_role("button", name="Alice wants a rematch (1 of 2 ready)")
+    await expect(offer).to_be_visible(timeout=in_time(1) * 1000)
+    await assert_fits(theirs)
+    await shot(theirs, "rematch-phone")
+    await offer.click()
+    for page in (ours, theirs):
+        await at_a_table(page)
+    await theirs.goto("/history/")
+    await expect(theirs.get_by_role("link", name="Back to your game")).to_be_visible()
+    await assert_fits(theirs)
+    await assert_no_barriers(theirs)
+    await shot(theirs, "live-game-elsewhere-phone")
+    await theirs.get_by_role("link", name="Back to your game").click()
+    await at_a_table(theirs)
 
 
 async def test_two_visitors_who_sit_down_anywhere_meet_at_one_table(open_page: OpenPage) -> None:

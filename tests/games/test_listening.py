@@ -22,6 +22,7 @@ from games.listening import MOST_BEATS
 from games.models import Game, Room, Seat, Waiting
 from games.rules import State
 from games.rules.commands import Pass
+from games.rules.terms import Pace
 from games.tables import Tables
 from midnight.asgi import application
 from tests.games.written import Written
@@ -168,9 +169,9 @@ async def test_pages_of_other_sites_hear_nothing() -> None:
 
 
 @sync_to_async
-def trading(*people: User) -> tuple[Game, int | None]:
-    """A relaxed game in a room, in which one of these people is to trade, and whose turn it is."""
-    room = rooms.open_room(people[0], pace="relaxed")
+def trading(*people: User, pace: Pace = "relaxed") -> tuple[Game, int | None]:
+    """A game in a room, in which one of these people is to trade, and whose turn it is."""
+    room = rooms.open_room(people[0], pace=pace)
     rooms.sit(room, people[1])
     for person in people:
         rooms.agree(room, person)
@@ -229,6 +230,42 @@ async def test_they_hear_it_when_the_clock_or_staff_moves_a_game_that_no_web_pro
         assert await one.receive_from() == RUNG
     for one in pages:
         await one.disconnect()
+
+
+async def test_a_rematch_rings_at_every_page_of_the_others() -> None:
+    alice, bob = await people("Alice", "Bob")
+
+    @sync_to_async
+    def played() -> Room:
+        room = rooms.open_room(alice)
+        rooms.sit(room, bob)
+        for person in (alice, bob):
+            rooms.agree(room, person)
+        Written(Game.objects.select_related("room").get()).play()
+        return room
+
+    room = await played()
+    page = await listening("/lobby", bob)
+    await sync_to_async(rooms.agree)(room, alice)
+    assert await page.receive_from() == RUNG
+    await page.disconnect()
+
+
+async def test_a_live_players_other_pages_hear_of_each_turn() -> None:
+    alice, bob = await people("Alice", "Bob")
+    game, first = await trading(alice, bob, pace="live")
+    at_table, away = (alice, bob) if first == alice.pk else (bob, alice)
+    pages = [await listening("", person) for person in (at_table, away)]
+    tables = Tables()
+    await tables.start()
+    seat = await Seat.objects.aget(game=game, user=at_table.pk)
+    table_page = await InnerPage(seat.number).join(tables, game)
+    await table_page.do("pass")
+    assert await pages[1].receive_from() == RUNG
+    assert await pages[0].receive_nothing(timeout=0.3)
+    await tables.stop()
+    for page in pages:
+        await page.disconnect()
 
 
 async def test_a_look_that_the_database_does_not_answer_is_not_the_last_one(

@@ -2,6 +2,7 @@
 
 import { coach } from "./coach.js";
 import { countUp } from "./count.js";
+import { asClock } from "./countdown.js";
 import { watchDrags } from "./drag.js";
 import { refresh, refreshRound, watchExchange } from "./exchange.js";
 import { Line } from "./line.js";
@@ -251,8 +252,7 @@ function speakOfTime(sight, counts, hurry, seconds) {
   [waits, rushed] = [counts, rush];
 }
 
-const clockWords = (seconds) =>
-  seconds >= 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+const clockWords = (seconds) => (seconds >= 3600 ? `${Math.floor(seconds / 3600)} h` : asClock(seconds));
 
 let turn = null;
 let counted = Boolean(document.querySelector("table.sheet"));

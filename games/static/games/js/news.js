@@ -1,6 +1,7 @@
 // A live part of a page: <… data-news="/ws/1/news/…" hx-get=… hx-trigger="rung">. It is fetched anew when the doorbell
 // rings, when the line comes back, and now and then, so that a lost ring costs nothing.
 
+import { drawCountdowns } from "./countdown.js";
 import { keepFocus } from "./focus.js";
 import { callInTitle } from "./title.js";
 
@@ -87,7 +88,10 @@ const listen = (part) => {
   connect();
 };
 
-for (const part of document.querySelectorAll("[data-news]")) listen(part);
+for (const part of document.querySelectorAll("[data-news]")) {
+  listen(part);
+  setInterval(() => drawCountdowns(part, () => htmx.trigger(part, "rung")), 1000);
+}
 
 const callTurn = () => callInTitle("turns", document.querySelector(".turns .turn span")?.textContent);
 callTurn();
