@@ -135,6 +135,21 @@ async def test_a_rematch_reaches_another_page_and_starts_by_one_press(
     await at_a_table(theirs)
 
 
+async def test_a_refusal_in_a_room_outlives_the_next_look(open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(r"status of 422")
+    alice, bob = await named("Alice", "Bob")
+    room = await sync_to_async(rooms.open_room)(alice)
+    page = await open_page(person=alice)
+    await page.goto(f"/rooms/{room.code}/")
+    await page.get_by_label("Invite by name").fill("Fantomas")
+    await press(page, "Invite")
+    refusal = page.locator("#room .notice.bad")
+    await expect(refusal).to_be_visible()
+    await sync_to_async(rooms.sit)(room, bob)
+    await expect(page.locator(".place").nth(1)).to_contain_text("Bob")
+    await expect(refusal).to_be_visible()
+
+
 async def test_two_visitors_who_sit_down_anywhere_meet_at_one_table(open_page: OpenPage) -> None:
     pages = [await open_page(), await open_page()]
     for page in pages:

@@ -12,6 +12,8 @@ const BEAT_MS = 20_000;
 const GATHER_MS = 150;
 // How long a press may wait for its turn.
 const PRESSED_MS = 10_000;
+// How long a refusal stays in sight, whatever a look brings meanwhile.
+const READ_MS = 15_000;
 
 // Every answer has its own tokens; but for them it may say what is shown already.
 const bare = (html) => html.replace(/(csrfmiddlewaretoken" value=")[^"]*/g, "$1");
@@ -83,7 +85,21 @@ const listen = (part) => {
     shown = brought;
     giveBack = keepFocus(part);
   });
-  part.addEventListener("htmx:afterSwap", ({ detail }) => detail.target === part && giveBack());
+  // Why a press was refused outlives the looks that follow it; what is shown again is not spoken again.
+  let refusal = null;
+  let refusedAt = -Infinity;
+  part.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target !== part) return;
+    const brought = part.querySelector("[role=alert]");
+    if (detail.requestConfig.verb !== "get") {
+      refusal = brought?.cloneNode(true) ?? null;
+      refusal?.removeAttribute("role");
+      refusedAt = performance.now();
+    } else if (refusal && !brought && performance.now() - refusedAt < READ_MS) {
+      part.firstElementChild.prepend(refusal.cloneNode(true));
+    }
+    giveBack();
+  });
   document.addEventListener("visibilitychange", () => document.hidden || look());
   connect();
 };
