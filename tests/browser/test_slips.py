@@ -156,6 +156,18 @@ async def test_what_was_said_at_a_table_and_lost_is_said_too_and_what_the_page_l
     await expect(page.locator("body > .line")).to_have_text(LOST, use_inner_text=True)
 
 
+async def test_a_chat_message_that_the_server_fails_on_is_said(open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(r"status of 503|Status Error Code 503")
+    page = await at_the_table(open_page, staged.trading)
+    await page.get_by_label("Chat", exact=True).click()
+    field = page.get_by_label("Say something")
+    await field.fill("Good luck")
+    await page.route("**/talk/**", lambda route: route.fulfill(status=503))
+    await field.press("Enter")
+    await expect(page.locator("body > .line .fault")).to_be_visible()
+    await expect(field).to_have_value("Good luck")
+
+
 async def test_an_answer_older_than_what_the_page_has_heard_of_is_asked_for_again(open_page: OpenPage) -> None:
     irma, max_ = await somebody(), await somebody("Max")
     game = await staged.staged([irma, max_], staged.trading, bots=0)

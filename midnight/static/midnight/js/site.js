@@ -46,6 +46,24 @@ document.addEventListener("submit", (event) => {
   else sent.set(button, event.timeStamp);
 });
 
+// <button id="…" data-steady> turns into its opposite when pressed: a double click presses it once.
+const STEADY_MS = 700;
+const pressed = new Map();
+document.addEventListener(
+  "click",
+  (event) => {
+    const button = event.target.closest?.("[data-steady]");
+    if (!button) return;
+    if (event.timeStamp - (pressed.get(button.id) ?? -Infinity) >= STEADY_MS) {
+      pressed.set(button.id, event.timeStamp);
+      return;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  },
+  { capture: true },
+);
+
 // Menus close with Escape, with a press elsewhere, and when the keyboard leaves them for anything but a report.
 const openMenus = () => document.querySelectorAll("details.menu[open]");
 document.addEventListener("keydown", ({ key }) => {
@@ -99,7 +117,11 @@ const refuse = (words) => {
 document.addEventListener("htmx:responseError", ({ detail: { xhr, requestConfig } }) => {
   const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const words = xhr.status < 500 && page.querySelector(".trouble h1 + p")?.textContent;
-  if (!words) return say("fault", true);
+  if (!words) {
+    // A table's page says by itself when what it looks at does not come.
+    if (!looks(requestConfig) || !document.querySelector(".gamebar")) say("fault", true);
+    return;
+  }
   if (requestConfig.triggeringEvent?.isTrusted === false) return;
   refuse(words);
   clearTimeout(refused);
