@@ -36,8 +36,10 @@ function searching({ tiles }, { hand, board, token }) {
   return kept.length ? "coach-key" : "coach-lift";
 }
 
-/** The hint for this moment of an exchange, as its fragment offers it. */
-function trading({ turn, seat }) {
+/** The hint for this moment of an exchange, as its fragment offers it; nothing new while the fragment is older. */
+function trading({ seq, turn, seat }) {
+  const shown = exchange.firstElementChild;
+  if (!shown.querySelector(".whose") || Number(shown.dataset.seq) < seq) return "";
   if (exchange.querySelector(".place")) return "coach-place";
   if (turn !== seat) return "coach-wait";
   return exchange.querySelector("#trade input[type=radio]") ? "coach-trade" : "coach-pass";

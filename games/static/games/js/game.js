@@ -128,7 +128,7 @@ function announce(event) {
     play("token");
     callOut(event, say("escaped", { token: say(`token-${event.token}`), name: name(event.seat) }));
   }
-  if (event.type === "returned" && event.by === "clock" && event.seat === picture.sight.seat) tell(say("hand-free"));
+  if (event.type === "returned" && event.by === "clock" && event.seat === picture.sight.seat) search.refuse(say("let-go"), event.tile);
   if (event.type === "abandoned") callOut(event, say("leaves", { name: name(event.seat) }));
   if (event.type === "bag_opened") {
     const said = say(event.got ? "bag-found" : "bag-empty", { name: name(event.seat), art: event.got && say(`art-${event.got}`) });
@@ -163,13 +163,27 @@ function calling({ phase, turn, seat }, me) {
   return phase === "exchange" && me && turn === seat ? say("your-turn") : "";
 }
 
-/** Whether the focus is nowhere, or on what goes as the search begins: whoever is writing goes on writing. */
-const isFree = (focused) => focused === document.body || Boolean(focused.closest("#gathering, #exchange"));
+/** Whether the focus is nowhere, or on a part that goes with its phase: in a chat or a menu it stays. */
+const isFree = (focused) => focused === document.body || Boolean(focused.closest("#gathering, #search, #exchange"));
+
+const HEADINGS = { gathering: "gathering-title", exchange: "whose", over: "the-end" };
+// The phase whose heading is not there yet to take the focus.
+let unfocused = null;
+
+/** The keyboard goes on from the heading of the phase, as soon as its fragment has come. */
+function focusHeading() {
+  const heading = unfocused && find(HEADINGS[unfocused]);
+  if (!heading) return;
+  if (isFree(document.activeElement)) heading.focus({ preventScroll: true });
+  unfocused = null;
+}
 
 function enter(phase, sight) {
   const before = game.dataset.phase;
   game.dataset.phase = phase;
   if (phase === "search" && isFree(document.activeElement)) find("tiles").querySelector("button")?.focus({ preventScroll: true });
+  unfocused = before && phase in HEADINGS && isFree(document.activeElement) ? phase : null;
+  if (phase === "gathering") focusHeading();
   if (phase !== "countdown" && before) scrollTo(0, 0);
   if (phase === "gathering") tell(`${say("round", { round: sight.round })}. ${find("gathering-title").textContent}`);
   if (phase === "exchange" || phase === "over") tell(`${say(phase)}.`);
@@ -238,6 +252,7 @@ function drawClock() {
   const counts = sight?.phase === "countdown" || resuming;
   find("countdown").hidden = !counts || !seconds;
   if (counts && seconds) write(find("countdown"), String(seconds));
+  search.drawHandClock();
   if (sight) speakOfTime(sight, counts, hurry, seconds);
 }
 
@@ -258,6 +273,7 @@ let turn = null;
 let counted = Boolean(document.querySelector("table.sheet"));
 watchExchange(() => {
   const { sight } = picture;
+  focusHeading();
   if (!counted && document.querySelector("table.sheet")) {
     counted = true;
     tell([find("the-end"), find("why-over")].map((part) => part.textContent).join(". "));

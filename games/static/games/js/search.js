@@ -2,11 +2,13 @@
 
 import { token } from "./moment.js";
 import { play } from "./sounds.js";
-import { KEYS, missingKey, searching, SLOTS, Tiles } from "./tiles.js";
+import { isBarred, KEYS, missingKey, searching, SLOTS, Tiles } from "./tiles.js";
 import { back, flag, front, make, piece, say, write } from "./words.js";
 
 const SAID_MS = 4000;
 const AGAIN_MS = 30;
+// The hand's clock warns when a tile is about to go back.
+const HURRY_MS = 3000;
 const ARROWS = { ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: (columns) => -columns, ArrowDown: (columns) => columns };
 
 const find = (id) => document.getElementById(id);
@@ -82,10 +84,11 @@ export class Search {
     if (hand.dataset.shows !== shown) {
       hand.dataset.shows = shown;
       hand.className = `palm ${held ? "holding" : ""} ${this.#own?.character ?? ""}`;
-      hand.style.setProperty("--hand-ms", `${this.#sight.limits.hand_ms}ms`);
       const picture = tile?.loot ? back(tile.place, tile.loot) : tile ? front(tile.place) : piece("hand", "hand");
-      hand.replaceChildren(...(this.#own ? [picture] : []), make("span", "name", words));
+      const seconds = held ? [unspoken(make("span", "hand-clock"))] : [];
+      hand.replaceChildren(...(this.#own ? [picture] : []), make("span", "name", words), ...seconds);
     }
+    this.drawHandClock();
     const acting = this.#searching && tile;
     this.#acts.stash.ariaDisabled = !(acting && this.#own.hand !== null && !this.#whyNotStash());
     this.#acts.down.ariaDisabled = this.#acts.up.ariaDisabled = !acting;
@@ -94,6 +97,19 @@ export class Search {
     const out = this.#mayEscape && this.#picked === null;
     this.#acts.escape.hidden = !out;
     find("search").classList.toggle("may-escape", out);
+  }
+
+  /** How long the hand may still hold its tile (R8.3): a number for everybody, and a bar that moves or stands by it. */
+  drawHandClock() {
+    const hand = find("hand");
+    const seconds = hand.querySelector(".hand-clock");
+    if (!seconds || this.#own?.hand === null) return;
+    const { hand_ms } = this.#sight.limits;
+    const held = Math.max(0, this.now() - (this.#own.lifted_at ?? this.now()));
+    const left = Math.max(0, hand_ms - held);
+    write(seconds, String(Math.ceil(left / 1000)));
+    hand.style.setProperty("--hand-left", String(left / hand_ms));
+    hand.classList.toggle("hurry", left <= HURRY_MS);
   }
 
   #handWords(tile, held) {
@@ -218,6 +234,7 @@ export class Search {
     if (lies === "board") return;
     const key = missingKey(this.#sight, this.#own, place);
     if (lies === "hand") this.refuse(say("taken"), spot);
+    else if (isBarred(this.#own, spot)) this.refuse(say("barred-why"), spot);
     else if (this.#own.hand !== null) this.refuse(say("hand-full"), spot);
     else if (key) this.refuse(say(`need-${key}`), spot);
     else {

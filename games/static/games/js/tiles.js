@@ -16,6 +16,9 @@ export function missingKey(sight, own, place) {
   return key && !own.board.some((spot) => sight.tiles[spot].loot === key) ? key : null;
 }
 
+/** Whether the clock took this tile from the player's hand, so that it may not be lifted again in this search (R8.3). */
+export const isBarred = (own, spot) => own.let_go.includes(spot);
+
 const button = () => Object.assign(make("button", "tile"), { type: "button", tabIndex: -1 });
 
 export class Tiles {
@@ -55,13 +58,15 @@ export class Tiles {
   #drawTile(sight, own, spot, holder) {
     const { place, lies, loot } = sight.tiles[spot];
     const mine = holder && holder === own;
-    const key = searching(sight, own) && (lies === "down" || lies === "up") ? missingKey(sight, own, place) : null;
+    const free = searching(sight, own) && (lies === "down" || lies === "up");
+    const key = free ? missingKey(sight, own, place) : null;
+    const barred = free && isBarred(own, spot);
     const character = holder?.character ?? "";
-    const state = [place, lies, loot, character, key, mine, this.columns].join(" ");
+    const state = [place, lies, loot, character, key, barred, mine, this.columns].join(" ");
     if (this.#drawn[spot] === state) return;
     this.#drawn[spot] = state;
     const tile = this.spots[spot];
-    tile.className = `tile ${place} ${lies} ${character}${mine ? " own" : ""}${key ? " locked" : ""}`;
+    tile.className = `tile ${place} ${lies} ${character}${mine ? " own" : ""}${key ? " locked" : ""}${barred ? " barred" : ""}`;
     const shows = (kind) => tile.querySelector(`:scope > .${kind}`)?.dataset.shows;
     if (shows("front") !== place) tile.replaceChildren(front(place));
     tile.querySelector(".front").dataset.shows = place;
@@ -79,13 +84,14 @@ export class Tiles {
     if (holder && !mine) tile.append(grip(character));
     // Where all lies open: what nobody could see.
     if (loot && !known && lies !== "board") tile.append(piece("peek", `loot-${loot}`));
-    tile.ariaLabel = this.#describe({ place, lies, loot }, spot, holder, mine, key);
+    tile.ariaLabel = this.#describe({ place, lies, loot }, spot, { holder, mine, key, barred });
   }
 
-  #describe({ place, lies, loot }, spot, holder, mine, key) {
+  #describe({ place, lies, loot }, spot, { holder, mine, key, barred }) {
     const words = { place: say(place), loot: loot && say(loot), name: holder && this.name(holder.seat) };
     const kind = lies === "hand" ? (mine && loot ? "mine" : "held") : lies === "board" ? "gone" : lies;
-    const tile = key ? say("locked", { tile: say(kind, words) }) : say(kind, words);
+    const named = say(kind, words);
+    const tile = key ? say("locked", { tile: named }) : barred ? say("barred", { tile: named }) : named;
     return say("spot", { tile, row: Math.floor(spot / this.columns) + 1, column: (spot % this.columns) + 1 });
   }
 }
