@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from games import lobby, pace, rooms
-from games.models import Seat
+from games.models import Meeting, Seat
 from games.moderation import letters
 
 
@@ -34,6 +34,9 @@ def context(request: HttpRequest) -> dict[str, object]:
     def live_seat() -> Seat | None:
         return rooms.live_seat_in(seats())
 
+    def proposals() -> list[Meeting]:
+        return pace.unanswered(seats())
+
     def rematch() -> rooms.Rematch | None:
         offered = None if person_id is None else rooms.rematch_for(person_id)
         if offered is None or "bar" in request.GET:
@@ -50,6 +53,7 @@ def context(request: HttpRequest) -> dict[str, object]:
     asked = {
         "turns": turns,
         "live_seat": live_seat,
+        "proposals": proposals,
         "rematch": rematch,
         "invitations": invitations,
         "unread": unread,

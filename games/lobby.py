@@ -83,25 +83,20 @@ def running_games(person_id: int) -> list[Running]:
     """The games that this person is still in: first those that wait for them, by urgency, then the latest."""
     sitters = Prefetch("game__seats", Seat.objects.select_related("user").order_by("number"))
     found = Seat.objects.filter(user=person_id, ended=None, game__ended=None).order_by("-game__created")
-    seats = [seat for seat in found.select_related("game__room").prefetch_related(sitters) if not seat.has_left]
-    return [_running(seat) for seat in sorted(seats, key=_place)[:MOST_GAMES]]
+    found = found.select_related("game__room", "game__meeting").prefetch_related(sitters)
+    seats = [seat for seat in found if not seat.has_left]
+    due = pace.owed_of(seats)
+    later = [seat for seat in seats if seat not in due]
+    return [_running(seat, seat in due) for seat in (due + later)[:MOST_GAMES]]
 
 
-def _running(seat: Seat) -> Running:
+def _running(seat: Seat, due: bool) -> Running:
     game = seat.game
     waits = game.pace == Game.Pace.RELAXED and game.wake_at is not None
     return Running(
         address=rooms.address_of_seat(game),
         opponents=[name_of(other) for other in game.seats.all() if other != seat],
         pace=game.pace,
-        due=_is_due(seat),
+        due=due,
         until=datetime.fromtimestamp((game.wake_at or 0) / 1_000, UTC) if waits else None,
     )
-
-
-def _is_due(seat: Seat) -> bool:
-    return seat.game.pace == Game.Pace.RELAXED and pace.is_awaited(seat)
-
-
-def _place(seat: Seat) -> tuple[int, ...]:
-    return (0, *pace.urgency(seat)) if _is_due(seat) else (1,)

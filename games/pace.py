@@ -16,7 +16,7 @@ from redis import RedisError
 
 from accounts import letters
 from accounts.models import User
-from games import news, rooms
+from games import log, news, rooms
 from games.models import Game, Meeting, Nudge, Seat
 from games.rooms import RoomRefusal, plays_on
 
@@ -31,6 +31,8 @@ TRY_AGAIN = timedelta(minutes=10)
 SALT = "games.nudge"
 # A meeting is proposed for some time from now on.
 LATEST_MEETING = timedelta(days=7)
+# Several proposals in a row of one person are one mail to the others.
+MAIL_PROPOSALS_EVERY = timedelta(hours=1)
 
 
 # Who owes a turn ------------------------------------------------------------------------------------------------------
@@ -42,9 +44,13 @@ def owed(person_id: int) -> list[Seat]:
 
 
 def owed_of(running: Iterable[Seat]) -> list[Seat]:
-    """Return those of one person's running seats that are waited for in relaxed games, the most urgent first."""
-    relaxed = (seat for seat in running if seat.game.pace == Game.Pace.RELAXED)
-    return sorted((seat for seat in relaxed if is_awaited(seat)), key=urgency)
+    """Return those of one person's running seats that are waited for in relaxed games, the most urgent first.
+
+    A game whose players agreed on a time waits for nobody until then.
+    """
+    relaxed = [seat for seat in running if seat.game.pace == Game.Pace.RELAXED and is_awaited(seat)]
+    waiting = agreed([seat.game for seat in relaxed], timezone.now())
+    return sorted((seat for seat in relaxed if seat.game_id not in waiting), key=urgency)
 
 
 def urgency(seat: Seat) -> tuple[bool, int, int]:
@@ -121,10 +127,12 @@ def _to_be_told(now: datetime) -> Iterator[Seat]:
     ).filter(user__emailaddress__verified=True, user__emailaddress__primary=True)
     for seat in (
         seats.exclude(quiet | shut_out)
-        .select_related("game__room", "user")
+        .select_related("game__room", "game__meeting", "user")
         .order_by(F("nudge__tried").asc(nulls_first=True), "pk")
     ):
-        if is_awaited(seat) and seat.user_id is not None and not has_page_open(seat.user_id):
+        if seat.user_id is None or not is_awaited(seat) or has_page_open(seat.user_id):
+            continue
+        if not agreed([seat.game], now):
             yield seat
 
 
@@ -138,7 +146,7 @@ def _claim(seat: Seat, now: datetime) -> Nudge | None:
 
 
 def _write(person: User, seat: Seat, nudge: Nudge) -> None:
-    stop = f"{settings.SITE_URL}{reverse('games:mute', args=[signing.dumps(seat.pk, salt=SALT)])}"
+    stop = _mute_link(seat)
     before = 0 if nudge.sent is None else int(nudge.sent.timestamp())
     headers = {
         "Message-ID": f"<turn.{seat.pk}.{before}@{urlsplit(settings.SITE_URL).hostname}>",
@@ -172,25 +180,91 @@ def is_muted(seat: Seat) -> bool:
 
 
 def meeting_of(game: Game, now: datetime | None = None) -> Meeting | None:
-    """The time that was proposed last, unless it is long over."""
-    return _meetings(game, now or timezone.now()).select_related("by").first()
+    """Return the time that was proposed last, unless it is long over or its search has begun."""
+    meeting = _meetings(game, now or timezone.now()).select_related("by", "game").first()
+    return None if meeting is None or _has_begun(meeting) else meeting
 
 
 def _meetings(game: Game, now: datetime) -> QuerySet[Meeting]:
     return Meeting.objects.filter(game=game, at__gt=now - timedelta(hours=1))
 
 
+def _has_begun(meeting: Meeting) -> bool:
+    """Whether the search that the meeting was for has begun, all having been there earlier."""
+    return any('"search_started"' in line.body for line in log.since(meeting.game_id, meeting.head).lines)
+
+
+def agreed(games: Iterable[Game], now: datetime) -> set[int]:
+    """Return those of these games, each with its meeting, whose players have all accepted a time that is to come."""
+    ahead = _to_come(games, now)
+    if not ahead:
+        return set()
+    meetings = Meeting.objects.filter(pk__in=ahead).select_related("game").prefetch_related("accepted", "game__seats")
+    return {one.game_id for one in meetings if _is_accepted(one) and not _has_begun(one)}
+
+
+def _to_come(games: Iterable[Game], now: datetime) -> list[int]:
+    found = [getattr(game, "meeting", None) for game in games]
+    return [meeting.pk for meeting in found if meeting is not None and meeting.at > now]
+
+
+def _is_accepted(meeting: Meeting) -> bool:
+    players = {seat.user_id for seat in meeting.game.seats.all() if seat.kind == Seat.Kind.HUMAN and not seat.has_left}
+    return players <= {person.pk for person in meeting.accepted.all()}
+
+
+def unanswered(seats: Iterable[Seat]) -> list[Meeting]:
+    """Return the proposed times that wait for the answer of the person who has these running seats."""
+    mine = [seat for seat in seats if seat.game.pace == Game.Pace.RELAXED and not seat.has_left]
+    ahead = _to_come((seat.game for seat in mine), timezone.now())
+    if not ahead:
+        return []
+    meetings = Meeting.objects.filter(pk__in=ahead).exclude(accepted__in={seat.user_id for seat in mine})
+    return [one for one in meetings.select_related("game__room", "by").order_by("at") if not _has_begun(one)]
+
+
 def propose(game: Game, person: User, at: datetime, now: datetime | None = None) -> Meeting:
-    """Propose to be there at that time; whoever proposes accepts, the others have to say so."""
+    """Propose a time for the next search. The proposer accepts it; the others hear of it, by mail too, and answer.
+
+    It must not lie after the moment at which the game goes on by itself: everybody would miss that search (R8.7, R8.8).
+    """
     now = now or timezone.now()
     _refuse_strangers(game, person)
     if not now < at <= now + LATEST_MEETING:
         raise RoomRefusal("no_such_time")
+    limit = _goes_on_at(game)
+    if limit is not None and at.timestamp() * 1000 >= limit:
+        raise RoomRefusal("after_limit")
     with transaction.atomic():
-        meeting, _new = Meeting.objects.update_or_create(game=game, defaults={"at": at, "by": person})
+        last = Meeting.objects.filter(game=game, by=person, proposed__gt=now - MAIL_PROPOSALS_EVERY).exists()
+        proposed = {"at": at, "by": person, "head": game.head, "proposed": now}
+        meeting, _new = Meeting.objects.update_or_create(game=game, defaults=proposed)
         meeting.accepted.set([person])
+        if not last:
+            _mail_proposal(game, person, at)
         _tell(game)
     return meeting
+
+
+def _goes_on_at(game: Game) -> int | None:
+    """Return when a game goes on without its players; one that has not begun gives them the time to be ready first."""
+    if game.wake_at is None or game.head:
+        return game.wake_at
+    return game.wake_at + int(game.limits["ready_ms"])
+
+
+def _mail_proposal(game: Game, person: User, at: datetime) -> None:
+    """Write to the other players who have no page open and want mail about this game."""
+    seats = game.seats.filter(kind=Seat.Kind.HUMAN, user__closed_at=None).exclude(user=person)
+    for seat in seats.exclude(nudge__muted=True).select_related("user", "game"):
+        if seat.user is None or seat.has_left or has_page_open(seat.user.pk):
+            continue
+        link = f"{settings.SITE_URL}{rooms.address_of_seat(game)}"
+        letters.to_person(seat.user, "games/letters/meeting", name=person.name, at=at, link=link, mute=_mute_link(seat))
+
+
+def _mute_link(seat: Seat) -> str:
+    return f"{settings.SITE_URL}{reverse('games:mute', args=[signing.dumps(seat.pk, salt=SALT)])}"
 
 
 def accept(game: Game, person: User, at: datetime) -> None:

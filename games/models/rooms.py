@@ -146,6 +146,9 @@ class Meeting(models.Model):
 
     game = models.OneToOneField("games.Game", models.CASCADE, primary_key=True, related_name="meeting")
     at = models.DateTimeField()
+    # How long the game's log was when it was proposed: a search that begins later is the one it was for.
+    head = models.PositiveIntegerField(default=0)
+    proposed = models.DateTimeField(default=timezone.now)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     accepted = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
 

@@ -24,6 +24,7 @@ REFUSALS: dict[str, str | Promise] = {
     "too_small": _("More people sit here than that."),
     "people_only": _("Only people play ranked games."),
     "no_such_time": _("Choose a time within the next seven days."),
+    "after_limit": _("The game goes on by itself before that. Choose an earlier time."),
     "other_time": _("This time is not proposed any more."),
     "alone": _("One player is not enough."),
 }

@@ -87,8 +87,9 @@ def live_game_of(person_id: int) -> Game | None:
 
 
 def running_seats(person_id: int) -> QuerySet[Seat]:
-    """Return this person's seats in running games, each with its game and room."""
-    return Seat.objects.filter(user=person_id, ended=None, game__ended=None).select_related("game__room")
+    """Return this person's seats in running games, each with its game, room and meeting."""
+    seats = Seat.objects.filter(user=person_id, ended=None, game__ended=None)
+    return seats.select_related("game__room", "game__meeting")
 
 
 def live_seat_in(running: Iterable[Seat]) -> Seat | None:

@@ -11,8 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import EndedSession
-from games import allowance, names, rules, showing, tables
+from games import allowance, names, pace, rules, showing, tables
 from games.frames import CloseCode
+from games.models import Game, Meeting
 from games.sentences import say
 from games.table import AN_ID, COMMAND_ID, Table
 
@@ -29,7 +30,14 @@ async def game(request: HttpRequest, code: str) -> HttpResponse:
     table = await _table(code)
     shown = await _show(table, request)
     context = _context(table, shown) | {"who": showing.names_of(table.opened)}
+    if table.opened.pace == "relaxed":
+        context |= {"meeting": await sync_to_async(_meeting)(table.opened.game_id)}
     return await sync_to_async(render)(request, "games/game.html", context)
+
+
+def _meeting(game_id: int) -> Meeting | None:
+    game = Game.objects.filter(pk=game_id).first()
+    return None if game is None else pace.meeting_of(game)
 
 
 @require_http_methods(["GET", "POST"])

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from smtplib import SMTPRecipientsRefused
@@ -17,13 +17,14 @@ from django.core.mail import EmailMessage
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from accounts.models import User
 from games import intervention, pace, rooms, steps
 from games.models import Game, Meeting, Nudge, Room, Seat
 from games.rooms import RoomRefusal
 from games.rules.events import Event
+from midnight.celery import app
 from tests.games.written import Written
 
 HOUR = 60 * 60 * 1_000
@@ -32,6 +33,13 @@ HOUR = 60 * 60 * 1_000
 @pytest.fixture(autouse=True)
 def nobody_has_a_page_open() -> None:
     cache.clear()
+
+
+@pytest.fixture
+def jobs_at_once() -> Iterator[None]:
+    app.conf.task_always_eager = True
+    yield
+    app.conf.task_always_eager = False
 
 
 def at(moment: datetime) -> Callable[[], datetime]:
@@ -210,6 +218,77 @@ def test_a_time_is_proposed_by_one_and_accepted_by_all(client: Client) -> None:
     pace.propose(game, bob, timezone.now() + timedelta(hours=3))
     assert pace.undecided(Meeting.objects.get()) == ["Alice"]
     assert pace.meeting_of(game, timezone.now() + timedelta(hours=5)) is None
+
+
+@pytest.mark.django_db
+def test_no_time_after_the_games_own_limit_is_proposed() -> None:
+    alice, bob = people("Alice", "Bob")
+    _room, game = relaxed_game([alice, bob])
+    tomorrow = timezone.now() + timedelta(days=1)
+    Game.objects.filter(pk=game.pk).update(wake_at=int(tomorrow.timestamp() * 1000), head=1, started_ms=1)
+    game.refresh_from_db()
+    with pytest.raises(RoomRefusal, match="goes on by itself before that"):
+        pace.propose(game, alice, tomorrow + timedelta(hours=1))
+    assert not Meeting.objects.exists()
+    assert pace.propose(game, alice, tomorrow - timedelta(hours=1)).by == alice
+
+
+def gathered(*people: User) -> Written:
+    """A relaxed game that waits for these people to be there for its first search."""
+    _room, game = relaxed_game(people)
+    play = Written(game)
+    while play.state.phase != "gathering":
+        play.step()
+    play.game.refresh_from_db()
+    return play
+
+
+@pytest.mark.django_db
+def test_an_agreed_time_is_nobodys_turn_until_it_comes(client: Client) -> None:
+    alice, bob = people("Alice", "Bob")
+    play = gathered(alice, bob)
+    assert [bool(pace.owed(person.pk)) for person in (alice, bob)] == [True, True]
+    meeting = pace.propose(play.game, alice, timezone.now() + timedelta(hours=5))
+    assert pace.owed(bob.pk)
+    pace.accept(play.game, bob, meeting.at)
+    assert [pace.owed(person.pk) for person in (alice, bob)] == [[], []]
+    mail.outbox.clear()
+    assert pace.send_due(at(timezone.now())) == 0
+    client.force_login(bob)
+    assert "Your turn" not in client.get("/play/").content.decode()
+    Meeting.objects.update(at=timezone.now())
+    assert pace.owed(bob.pk)
+    assert pace.send_due(at(timezone.now())) == 2
+
+
+@pytest.mark.django_db
+def test_an_agreed_time_ends_with_the_search_it_was_for() -> None:
+    alice, bob = people("Alice", "Bob")
+    play = gathered(alice, bob)
+    meeting = pace.propose(play.game, alice, timezone.now() + timedelta(hours=5))
+    pace.accept(play.game, bob, meeting.at)
+    while play.state.phase != "exchange":
+        play.step()
+    assert pace.meeting_of(play.game) is None
+    assert pace.owed(alice.pk) or pace.owed(bob.pk)
+
+
+@pytest.mark.django_db
+def test_a_proposal_is_in_the_header_and_mailed_once(
+    client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks, jobs_at_once: None
+) -> None:
+    alice, bob = people("Alice", "Bob")
+    _room, game = relaxed_game([alice, bob])
+    with django_capture_on_commit_callbacks(execute=True):
+        pace.propose(game, alice, timezone.now() + timedelta(hours=5))
+        pace.propose(game, alice, timezone.now() + timedelta(hours=6))
+    (letter,) = mail.outbox
+    assert letter.to == ["bob@a.example"]
+    assert "Alice proposes a time" in letter.subject
+    client.force_login(bob)
+    assert "A time is proposed" in client.get("/ladders/").content.decode()
+    pace.accept(game, bob, Meeting.objects.get().at)
+    assert "A time is proposed" not in client.get("/ladders/").content.decode()
 
 
 def time_shown(page: str) -> str:
