@@ -162,12 +162,24 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
             "UPDATE games_game SET reason = %s, rounds = %s, lost_ms = %s, finish_seq = %s WHERE id = %s",
             [ending.reason, ending.rounds, _lost_ms(cursor, game_id), numbers.get(game_id), game_id],
         )
+        _let_go(cursor, [(game_id, one) for one in _departures(cursor, game_id)])
         cursor.executemany(
             "UPDATE games_seat SET place = %s, points = %s, forgiven = forgiven OR (conduct <> '' AND %s),"
             " conduct = CASE conduct WHEN '' THEN 'finished' ELSE conduct END,"
             " ended = (SELECT ended FROM games_game WHERE id = games_seat.game_id) WHERE game_id = %s AND number = %s",
             [(place, points, ending.forgives, game_id, seat) for seat, (place, points) in enumerate(ending.standings)],
         )
+
+
+def _departures(cursor: CursorWrapper, game_id: int) -> list[Departure]:
+    """Return who left a game, as its log says: a process of an older version writes no more than that."""
+    cursor.execute(
+        "SELECT event.body, game.started_ms + event.at FROM games_event event JOIN games_game game"
+        " ON game.id = event.game_id WHERE event.game_id = %s AND event.body LIKE %s",
+        [game_id, '%"abandoned"%'],
+    )
+    events = [(json.loads(body), at_ms) for body, at_ms in cursor.fetchall()]
+    return [Departure(event["seat"], event["by"], at_ms) for event, at_ms in events if event["type"] == "abandoned"]
 
 
 def _finish_numbers(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> dict[int, int]:

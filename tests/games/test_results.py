@@ -1,6 +1,7 @@
 """The end of a game: its result is stored with its last event, and ranked games are numbered as they end."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import import_module
@@ -224,3 +225,16 @@ def test_games_that_end_at_once_in_several_processes_have_numbers_without_gaps()
     numbers = sorted(Game.objects.values_list("finish_seq", flat=True))
     assert numbers == list(range(1, 13))
     assert Finish.objects.get().last == 12
+
+
+def test_a_leaver_written_by_an_older_process_has_not_finished() -> None:
+    game = new_game(3)
+    state = begun(game)
+    gone = rules.decide(state, 1, Leave(), state.at)
+    done = steps.steps_of(state, gone)
+    assert not log.write([replace(append_of(game, done), departures=(), left=0)])
+    state = done[-1].after
+    assert game.seats.get(number=1).conduct == ""
+    write(game, state, rules.decide(state, 2, Leave(), state.at))
+    assert [conduct for _place, _points, conduct in result_of(game)] == ["finished", "left", "left"]
+    assert game.seats.get(number=1).left_at is not None
