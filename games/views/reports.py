@@ -49,7 +49,7 @@ def report_game(request: HttpRequest, code: str) -> HttpResponse:
     me, game = _me(request), get_object_or_404(Game, code=code)
     people = User.objects.filter(seats__game=game, deleted_at=None).exclude(pk=me.pk).order_by("seats__number")
     if not people:
-        raise Http404
+        return render(request, _template(request), {"without_others": True})
     moment = _at(request, Moment(game))
     address = _address(reverse("games:report_game", args=[code]), replace(moment, game=None))
     return _report(request, me, ReportGameForm(request.POST or None, people=people), moment, address)
@@ -73,8 +73,12 @@ def _report(
             if not htmx:
                 messages.success(request, gettext("Thank you. A moderator looks at it, and you will hear of it."))
                 return redirect("games:lobby")
-    name = "games/moderation/_report.html" if htmx else "games/moderation/report.html"
-    return render(request, name, context, status=422 if form.errors else 200)
+    return render(request, _template(request), context, status=422 if form.errors else 200)
+
+
+def _template(request: HttpRequest) -> str:
+    is_part = bool(getattr(request, "htmx", False))
+    return "games/moderation/_report.html" if is_part else "games/moderation/report.html"
 
 
 def _moment(request: HttpRequest, me: User, about: User) -> Moment:

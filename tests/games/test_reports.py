@@ -590,3 +590,13 @@ def test_another_moderators_case_is_refused_without_a_change(irma: User, max_: U
 
 def test_a_visitor_signs_in_before_reporting(max_: User, client: Client) -> None:
     assert client.get(f"/report/{max_.pk}/").status_code == 302
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_game_whose_others_are_gone_says_so(irma: User, max_: User, headers: dict[str, str]) -> None:
+    game = game_of(irma, max_)
+    closing.delete(max_)
+    answer = client_of(irma).get(f"/report/games/{game.code}/", headers=headers)
+    assert answer.status_code == 200
+    assert "There is no one left to report in this game" in answer.content.decode()
+    assert "<form" not in answer.content.decode().partition("<main")[2].partition("</main")[0]
