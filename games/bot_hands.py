@@ -12,10 +12,10 @@ from games import rules
 from games.bots import STRENGTHS, Bot
 from games.opening import Opened
 from games.rules import State
-from games.rules.commands import Command
+from games.rules.commands import Command, Leave
 from games.rules.documents import choice
 from games.rules.edition import load_edition
-from games.rules.events import Event
+from games.rules.events import Abandoned, Event
 
 
 class BotHands:
@@ -36,6 +36,8 @@ class BotHands:
         }
         self._move = move
         self._moving: dict[int, asyncio.TimerHandle] = {}
+        # The bot that gives up next, once the last person has left the game.
+        self._gives_up: int | None = None
 
     def sit_down(self, state: State) -> None:
         """Show everybody the table as it is."""
@@ -46,9 +48,15 @@ class BotHands:
         """Show everybody what happened; `state` is the one after it."""
         for seat, bot in self._bots.items():
             bot.see(rules.sight_of_event(state, event, seat))
+        if isinstance(event, Abandoned):
+            self._gives_up = _worst_of(state)
 
     def think(self) -> None:
-        """Let every hand that rests begin what its bot chooses."""
+        """Let every hand that rests begin what its bot chooses; without people the bots leave, and the game ends."""
+        if self._gives_up is not None:
+            self.rest()
+            self._moving[self._gives_up] = asyncio.get_running_loop().call_later(0, self._done, self._gives_up, Leave())
+            return
         for seat, bot in self._bots.items():
             if seat not in self._moving and (chosen := bot.choose()):
                 self._moving[seat] = asyncio.get_running_loop().call_later(
@@ -64,3 +72,11 @@ class BotHands:
     def _done(self, seat: int, command: Command) -> None:
         del self._moving[seat]
         self._move(seat, command)
+
+
+def _worst_of(state: State) -> int | None:
+    """Return the bot with the fewest points where only bots are left to play against each other, else None."""
+    staying = state.staying()
+    if len(staying) < 2 or any(state.terms.seats[seat].kind == "human" for seat in staying):
+        return None
+    return min(staying, key=lambda seat: (rules.score(seat, state.players[seat]).total, -seat))

@@ -76,3 +76,16 @@ async def test_a_game_whose_bots_a_living_process_moves_is_left_to_it(
     await other._look()
     kept_by = (await Game.objects.aget(pk=match.game.pk)).kept_by_id
     assert kept_by == one.server
+
+
+async def test_bots_alone_end_the_game_that_the_last_person_left(new_match: NewMatch, new_tables: NewTables) -> None:
+    match = await new_match(1, bots=["burglar", "apprentice", "apprentice"])
+    [alice] = await match.begun_inside(await new_tables())
+    await alice.do("leave")
+
+    async def it_is_over() -> bool:
+        return await Game.objects.filter(pk=match.game.pk, reason="abandoned").aexists()
+
+    await eventually(it_is_over)
+    events = await database_sync_to_async(log_of)(match.game.pk)
+    assert [event.type for event in events[-4:]] == ["abandoned", "abandoned", "abandoned", "game_ended"]
