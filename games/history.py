@@ -188,7 +188,7 @@ def entry(code: str) -> Entry | None:
 
 
 def _of_all(asked: dict[str, Any]) -> QuerySet[Any]:
-    return Game.objects.filter(_of_games(asked), ended__isnull=False, listed=True).defer("server_seed", "limits")
+    return Game.objects.filter(_of_games(asked), ended__isnull=False, listed=True).defer("limits")
 
 
 def _of_player(player: User, asked: dict[str, Any], viewer: int | None) -> QuerySet[Any]:
@@ -238,7 +238,7 @@ def _cursor(game: Game) -> str:
 def _entries(games: Iterable[Game], own: int | None) -> list[Entry]:
     games = list(games)
     seats: dict[int, list[Seat]] = {game.pk: [] for game in games}
-    sitting = Seat.objects.filter(game__in=seats).select_related("user").defer("nonce")
+    sitting = Seat.objects.filter(game__in=seats).select_related("user")
     for seat in sitting.order_by(F("place").asc(nulls_last=True), "number"):
         seats[seat.game_id].append(seat)
     return [Entry(game, seats[game.pk], _own(seats[game.pk], own)) for game in games]

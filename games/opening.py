@@ -6,11 +6,11 @@ neither side can choose what the shuffles bring.
 
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from games import rules, servers
+from games import chance_secrets, rules, servers
 from games.models import Game, Seat
 from games.rules import chance, terms
 from games.rules.documents import choice
@@ -38,7 +38,7 @@ class Sitter:
     kind: terms.Kind
     strength: str
     character: terms.Character
-    nonce: bytes | None
+    nonce: bytes | None = field(repr=False)
     program: bool
 
 
@@ -56,7 +56,7 @@ class Opened:
     limits: terms.Limits
     edition: str
     faces: tuple[str, ...]
-    server_seed: bytes
+    server_seed: bytes = field(repr=False)
     commitment: str
     # When the game begins without the nonces that are still missing; of no meaning once it has begun.
     nonces_due_ms: int
@@ -134,7 +134,6 @@ def open_game(
             edition=edition,
             markets_by=agreed.markets_by,
             faces=list(faces),
-            server_seed=server_seed,
             commitment=agreed.commitment,
             wake_at=servers.database_now() + NONCE_MS[pace],
         )
@@ -146,10 +145,11 @@ def open_game(
                 user_id=seat.user_id,
                 strength=seat.strength,
                 character=seat.character,
-                nonce=None if seat.user_id else chance.NO_NONCE,
             )
             for number, seat in enumerate(seats)
         )
+        nonces = tuple(None if seat.user_id else chance.NO_NONCE for seat in seats)
+        chance_secrets.keep({game.pk: chance_secrets.Secrets(server_seed, nonces)})
     return game
 
 
@@ -178,6 +178,7 @@ def _name(of_person: str | None, strength: str) -> str:
 
 
 def _opened(game: Game) -> Opened:
+    decided = chance_secrets.of_game(game.pk)
     return Opened(
         game_id=game.pk,
         code=game.code,
@@ -188,7 +189,7 @@ def _opened(game: Game) -> Opened:
         limits=terms.Limits(**game.limits),
         edition=game.edition,
         faces=tuple(game.faces),
-        server_seed=bytes(game.server_seed),
+        server_seed=decided.server_seed,
         commitment=game.commitment,
         nonces_due_ms=game.wake_at or 0,
         sitters=tuple(
@@ -198,25 +199,12 @@ def _opened(game: Game) -> Opened:
                 kind=choice(seat.kind, "the kind of a seat", terms.KINDS),
                 strength=seat.strength,
                 character=choice(seat.character, "the character", terms.CHARACTERS),
-                nonce=None if seat.nonce is None else bytes(seat.nonce),
+                nonce=nonce,
                 program=seat.program,
             )
-            for seat in game.seats.select_related("user").order_by("number")
+            for seat, nonce in zip(game.seats.select_related("user").order_by("number"), decided.nonces, strict=True)
         ),
     )
-
-
-def keep_nonce(game_id: int, seat: int, nonce: bytes) -> bytes:
-    """The nonce that counts for this seat: this one if it is the first and in time."""
-    own = Seat.objects.filter(game_id=game_id, number=seat)
-    own.filter(nonce=None).update(nonce=nonce)
-    kept = own.values_list("nonce", flat=True).get()
-    return nonce if kept is None else bytes(kept)
-
-
-def seal(game_id: int) -> None:
-    """No more nonces: from now on who gave none has zeros."""
-    Seat.objects.filter(game_id=game_id, nonce=None).update(nonce=chance.NO_NONCE)
 
 
 def mark_program(game_id: int, seat: int) -> None:

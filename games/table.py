@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from games import log, opening, rules
+from games import chance_secrets, log, opening, rules
 from games.allowance import Allowance
 from games.bot_hands import BotHands
 from games.course import Course, Deed
@@ -294,7 +294,7 @@ class Table(Course):
 
     async def _give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         try:
-            kept = await self.tables.reader.run(opening.keep_nonce, self.opened.game_id, seat, nonce)
+            kept = await self.tables.reader.run(chance_secrets.give_nonce, self.opened.game_id, seat, nonce)
         except log.Unwritten:
             await page.refuse("", "unavailable", {}, self.head)
             return
@@ -314,7 +314,7 @@ class Table(Course):
                 self._set_timer(wait)
                 return
             if missing:
-                await self.tables.reader.run(opening.seal, opened.game_id)
+                await self.tables.reader.run(chance_secrets.seal, opened.game_id)
                 continue
             self.opened = opened
             try:

@@ -46,6 +46,7 @@ LEVELS: list[list[str]] = [
     ["games.ranked"],
     ["games.ladder"],
     ["games.log", "games.doorbell", "games.news", "games.opening", "games.servers", "games.pulse"],
+    ["games.chance_secrets"],
     ["games.models", "games.migrations"],
     ["accounts"],
     ["games.names"],

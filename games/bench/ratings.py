@@ -106,7 +106,6 @@ def _finish(people: list[int], rng: Random, number: int) -> list[int]:
             limits={},
             edition=terms.RANKED_EDITION,
             markets_by="draw",
-            server_seed=bytes(32),
             finish_seq=counter.last + place,
             reason="bag_empty",
             rounds=4,

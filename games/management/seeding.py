@@ -26,7 +26,7 @@ from games.ladder.rate import Held, beaten
 from games.ladder.rate import play as rate
 from games.management.progress import Bar
 from games.management.telling import STRENGTH, Told, play
-from games.models import Figures, Finish, Game, Ladder, Rating, RatingEvent, Record, Seat
+from games.models import Figures, Finish, Game, GameSecret, Ladder, Rating, RatingEvent, Record, Seat, SeatSecret
 from games.models.play import CODE_ALPHABET
 from games.rules.terms import Seat as Sitting
 
@@ -202,6 +202,10 @@ class Seeding:
     def _store_games(self, tellings: Sequence[Telling]) -> None:
         Rows(Game(edition="house-1", kept_as=Game.Kept.RECORD, counted=True), GAME).store(map(_game, tellings))
         Rows(Seat(), SEAT).store(row for telling in tellings for row in _seats(telling))
+        Rows(GameSecret(), GAME_SECRET).store((one.number, one.told.terms.server_seed) for one in tellings)
+        Rows(SeatSecret(), SEAT_SECRET).store(
+            (one.number, number, sitting.nonce) for one in tellings for number, sitting, *_ in one.sat
+        )
         Rows(Record(), RECORD).store((one.number, moment(one.ended), one.told.packed) for one in tellings)
         names = list(self.told[0].figures[0])
         Rows(Figures(), ["seat_id", *names]).store(
@@ -257,10 +261,12 @@ class Seeding:
 
 
 GAME = (
-    "id code created rulebook pace ranked limits markets_by faces server_seed commitment head started_ms ended reason"
+    "id code created rulebook pace ranked limits markets_by faces commitment head started_ms ended reason"
     " rounds lost_ms finish_seq listed rated voided"
 ).split()
-SEAT = "id game_id number kind user_id strength character nonce place points conduct left_at ended".split()
+SEAT = "id game_id number kind user_id strength character place points conduct left_at ended".split()
+GAME_SECRET = "game_id server_seed".split()
+SEAT_SECRET = "game_id number nonce".split()
 RECORD = "game_id at packed".split()
 LINE = "id game_id player_id pace finish_seq at before delta after k games_before season season_gain beaten".split()
 
@@ -272,8 +278,8 @@ def _game(one: Telling) -> tuple[Any, ...]:
         *(one.number, one.code, moment(one.ended - timedelta(milliseconds=told.length_ms))),
         *(told.terms.rulebook, told.terms.pace, told.terms.ranked, json.dumps(told.terms.limits.as_json())),
         *(told.terms.markets_by, json.dumps(list(told.terms.faces))),
-        *(told.terms.server_seed, told.terms.commitment),
-        *(told.head, started_ms, ended, told.reason, told.rounds, told.lost_ms, one.finish_seq, one.listed),
+        *(told.terms.commitment, told.head, started_ms, ended, told.reason, told.rounds, told.lost_ms),
+        *(one.finish_seq, one.listed),
         one.outcome.value if one.outcome else "",
         moment(one.ended + timedelta(days=1)) if one.voided else None,
     )
@@ -286,7 +292,7 @@ def _seats(one: Telling) -> Iterator[tuple[Any, ...]]:
         yield (
             *(_seat_id(one, number), one.number, number, sitting.kind, person),
             "" if person else STRENGTH,
-            *(sitting.character, sitting.nonce, *standing, conduct),
+            *(sitting.character, *standing, conduct),
             None if left_ms is None else moment(began + timedelta(milliseconds=left_ms)),
             moment(one.ended),
         )

@@ -1,6 +1,7 @@
 """What is kept: games with their seats and their log, and the processes that look after them."""
 
 from games.models.careers import Career, Opponent
+from games.models.chance import GameSecret, SeatSecret
 from games.models.moderation import FINAL, Act, Appeal, Case, Glance, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.proofs import Proof, keep_proof
@@ -20,6 +21,7 @@ __all__ = [
     "Figures",
     "Finish",
     "Game",
+    "GameSecret",
     "Generation",
     "Glance",
     "Ignored",
@@ -39,6 +41,7 @@ __all__ = [
     "Room",
     "RoomSeat",
     "Seat",
+    "SeatSecret",
     "Server",
     "Waiting",
     "What",

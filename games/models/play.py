@@ -71,7 +71,6 @@ class Game(models.Model):
     edition = models.CharField(max_length=20)
     markets_by = models.CharField(max_length=5)
     faces = models.JSONField(default=list)
-    server_seed = models.BinaryField(max_length=32)
     commitment = models.CharField(max_length=64)
 
     # The fence of the log: an event is appended only where `head` is what the writer believed.
@@ -153,8 +152,6 @@ class Seat(models.Model):
     character = models.CharField(max_length=8)
     # A program of the player's own has played here, by a token.
     program = models.BooleanField(default=False)
-    # Fixed once: by the player's page, or by the game's start without it.
-    nonce = models.BinaryField(max_length=16, null=True)
 
     # How it ended here, written with the game's last event; a void game has no places. How and when somebody left is
     # there as soon as they have.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from accounts.models import User
-from games import log, opening, servers, steps
+from games import chance_secrets, log, opening, servers, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.frames import Step
-from games.models import Game, Server
+from games.models import Game, GameSecret, Server
 from games.opening import NewSeat, Opened, open_game
 from games.rules import terms
 from games.rules.chance import SEED_BYTES
@@ -65,8 +65,9 @@ def _opened() -> Opened:
     seats = [NewSeat(violet, people[0]), NewSeat(scarlet, people[1])]
     game = open_game([*seats, NewSeat(emerald, strength="master"), NewSeat(amber, strength="master")])
     # The seed decides how it goes; nobody is to begin it before that is written.
-    Game.objects.filter(pk=game.pk).update(server_seed=bytes(SEED_BYTES), wake_at=None)
-    opening.seal(game.pk)
+    Game.objects.filter(pk=game.pk).update(wake_at=None)
+    GameSecret.objects.filter(game=game).update(server_seed=bytes(SEED_BYTES))
+    chance_secrets.seal(game.pk)
     opened = opening.find_by_id(game.pk)
     assert opened is not None
     return opened

@@ -73,7 +73,7 @@ OLD = 300
 def lengthen_the_ledger() -> None:
     """Lines of games before those that are measured, on the same ladder."""
     old = {"rulebook": "fr", "pace": ratings.PACE, "limits": {}, "edition": "house-1", "markets_by": "draw"}
-    Game.objects.bulk_create(Game(**old, server_seed=bytes(32), ended=None) for _ in range(OLD))
+    Game.objects.bulk_create(Game(**old, ended=None) for _ in range(OLD))
     User.objects.bulk_create(User(name=f"Old {number}", folded_name=f"old {number}") for number in range(OLD))
     with connection.cursor() as cursor:
         cursor.execute(

@@ -7,10 +7,10 @@ from dataclasses import replace
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from games import log, opening, rules, servers, steps
+from games import chance_secrets, log, opening, rules, servers, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.frames import Step
-from games.models import Game
+from games.models import Game, GameSecret
 from games.opening import NewSeat, open_game
 from games.rules import State, chance, terms
 from games.rules import events as rules_events
@@ -79,10 +79,11 @@ def stage(
     for attempt in range(MOST_ATTEMPTS):
         game = open_game(seats, limits=limits)
         # The same game every time: its chance is chosen, and there is no page yet that anything was promised to.
-        game.server_seed = bytes([attempt]) * chance.SEED_BYTES
-        game.commitment = chance.commitment(game.server_seed)
-        game.save(update_fields=["server_seed", "commitment"])
-        opening.seal(game.pk)
+        server_seed = bytes([attempt]) * chance.SEED_BYTES
+        GameSecret.objects.filter(game=game).update(server_seed=server_seed)
+        game.commitment = chance.commitment(server_seed)
+        game.save(update_fields=["commitment"])
+        chance_secrets.seal(game.pk)
         opened = opening.find_by_id(game.pk)
         assert opened is not None
         agreed = opened.terms()

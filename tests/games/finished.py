@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from accounts.models import User
-from games import log, rules, steps
+from games import chance_secrets, log, rules, steps
 from games.models import Game, Seat
 from games.rules.record import Record, read_record
 
@@ -34,7 +34,6 @@ def played(record: Record, people: Sequence[User] = (), ago: timedelta = timedel
         edition=terms.edition.name,
         markets_by=terms.markets_by,
         faces=list(terms.faces),
-        server_seed=terms.server_seed,
         commitment=terms.commitment,
     )
     guests = iter(people)
@@ -46,10 +45,11 @@ def played(record: Record, people: Sequence[User] = (), ago: timedelta = timedel
             user=person,
             strength="" if person or seat.kind == "human" else "burglar",
             character=seat.character,
-            nonce=seat.nonce,
         )
         for number, seat in enumerate(terms.seats)
     )
+    nonces = tuple(seat.nonce for seat in terms.seats)
+    chance_secrets.keep({game.pk: chance_secrets.Secrets(terms.server_seed, nonces)})
     ended_ms = int(ended.timestamp() * 1000)
     started_ms = ended_ms - record.events[-1].at
     done = steps.steps_of(rules.blank(terms), record.events)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.models import User
+from games import chance_secrets
 from games.models import Finish, Game, Seat
 from games.rules import chance, terms
 
@@ -34,7 +35,6 @@ def finish(players: Sequence[User | None], *, places: Sequence[int] = (), pace: 
         limits=terms.DEFAULT_LIMITS["live"].as_json(),
         edition=terms.RANKED_EDITION,
         markets_by="draw",
-        server_seed=bytes(32),
         **columns,
     )
     Seat.objects.bulk_create(
@@ -44,7 +44,6 @@ def finish(players: Sequence[User | None], *, places: Sequence[int] = (), pace: 
             kind="bot" if player is None else "human",
             user=player,
             character=character,
-            nonce=chance.NO_NONCE,
             place=place if game.reason != "void" else None,
             points=40 - place,
             conduct="finished",
@@ -54,4 +53,5 @@ def finish(players: Sequence[User | None], *, places: Sequence[int] = (), pace: 
             zip(players, places or range(1, len(players) + 1), terms.CHARACTERS, strict=False)
         )
     )
+    chance_secrets.keep({game.pk: chance_secrets.Secrets(bytes(32), (chance.NO_NONCE,) * len(players))})
     return game

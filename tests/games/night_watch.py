@@ -11,10 +11,11 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import User
+from games.chance_secrets import seal
 from games.models import Act, Case, Game, Reason, Report
 from games.moderation import cases, reports
 from games.moderation.reports import Moment
-from games.opening import NewSeat, open_game, seal
+from games.opening import NewSeat, open_game
 
 SECRET = "JBSWY3DPEHPK3PXP"
 

@@ -14,7 +14,7 @@ from django.utils.translation import override
 
 from accounts import closing
 from accounts.models import User
-from games import archive
+from games import archive, chance_secrets
 from games.bots.selfplay import self_play, terms_for_bots
 from games.models import Game
 from games.opening import NewSeat, open_game
@@ -170,7 +170,7 @@ def test_a_game_that_runs_says_that_it_is_not_over_yet(client: Client) -> None:
     response = client.get(f"/games/{game.code}/replay/")
     assert response.status_code == 409
     assert "not over yet" in response.content.decode()
-    assert bytes(game.server_seed).hex() not in response.content.decode()
+    assert chance_secrets.of_game(game.pk).server_seed.hex() not in response.content.decode()
 
 
 @pytest.mark.django_db

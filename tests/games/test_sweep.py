@@ -5,7 +5,7 @@ import json
 import pytest
 
 from accounts.models import User
-from games import intervention, log, opening, rules, servers, steps, sweep, troubles
+from games import chance_secrets, intervention, log, opening, rules, servers, steps, sweep, troubles
 from games.models import Event, Game, Server
 from games.opening import NewSeat, open_game
 from games.tasks import wake_overdue
@@ -39,7 +39,7 @@ def log_of(game: Game) -> list[str]:
 def test_a_game_whose_pages_never_came_begins_without_their_nonces() -> None:
     game = begun(new_game())
     assert log_of(game) == ["round_started"]
-    assert all(seat.nonce == bytes(16) for seat in game.seats.all())
+    assert chance_secrets.of_game(game.pk).nonces == (bytes(16),) * 2
     assert game.wake_at == game.started_ms + READY_MS
 
 

@@ -13,7 +13,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.apps import apps
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.db import models
 from django.utils import timezone
 
@@ -148,12 +148,13 @@ OF_THE_HOUSE = {
     *("auth.Permission.codename", "auth.Permission.name", "contenttypes.ContentType.app_label"),
     *("contenttypes.ContentType.model", "games.Act.room", "games.Event.body", "games.Event.command_id"),
     *("games.Game.code", "games.Game.commitment", "games.Game.edition", "games.Game.faces", "games.Game.limits"),
-    *("games.Game.markets_by", "games.Game.reason", "games.Game.rulebook", "games.Game.server_seed"),
+    *("games.Game.markets_by", "games.Game.reason", "games.Game.rulebook"),
+    *("games.GameSecret.server_seed", "games.SeatSecret.nonce"),
     "games.Glance.raised",
     *("games.Message.channel", "games.Message.preset", "games.Milestone.board", "games.Record.faults"),
     *("games.Record.packed", "games.Report.channel", "games.Room.code", "games.Room.faces", "games.Room.limits"),
     *("games.Room.rulebook", "games.RoomSeat.character", "games.RoomSeat.strength", "games.Seat.character"),
-    *("games.Seat.nonce", "games.Seat.strength", "games.Server.name", "games.Server.pulse"),
+    *("games.Seat.strength", "games.Server.name", "games.Server.pulse"),
     *("sessions.Session.session_data", "sessions.Session.session_key"),
     *("usersessions.UserSession.data", "usersessions.UserSession.session_key"),
 }
@@ -227,13 +228,13 @@ def life() -> Life:
     sessions.tell(alice, EndedSession.Reason.SIGNED_OUT, session_key="b" * 32)
     moderation.mute(bob, now, by=alice.name)
     alice.groups.add(Group.objects.create(name="players"))
-    alice.user_permissions.add(1)
+    alice.user_permissions.add(Permission.objects.order_by("pk")[0])
 
     room = rooms.open_room(alice, size=3, pace="relaxed")
     Room.objects.create(owner=alice, closed=now)
     Admission.objects.create(room=Room.objects.create(owner=bob), user=alice, invited=True)
     Waiting.objects.create(user=alice, players=2, rating=1500)
-    ended = {"limits": {}, "server_seed": b"", "ended": now, "ranked": True, "finish_seq": 1, "pace": "live"}
+    ended = {"limits": {}, "ended": now, "ranked": True, "finish_seq": 1, "pace": "live"}
     game = Game.objects.create(**ended, rulebook="fr", voided_by=alice)
     seat = Seat.objects.create(game=game, number=0, user=alice, character="hat", ended=now)
     Seat.objects.create(game=game, number=1, user=bob, character="fox", ended=now)

@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import User
-from games import log, opening, rules
+from games import chance_secrets, log, opening, rules
 from games.doorbell import CHANNEL
 from games.models import Game
 from games.opening import NewSeat, open_game
@@ -112,7 +112,7 @@ class Match:
         """Every player's page in the test's own process, before these tables by turns, with the game begun."""
         pages = [InnerPage(seat) for seat in range(len(self.cookies))]
         for page in pages:
-            await processes[0].reader.run(opening.keep_nonce, self.game.pk, page.seat or 0, bytes(16))
+            await processes[0].reader.run(chance_secrets.give_nonce, self.game.pk, page.seat or 0, bytes(16))
         for seat, page in enumerate(pages):
             await page.join(processes[seat % len(processes)], self.game)
         for page in pages:

@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async
 
 from games import allowance, log, rules, servers, steps
 from games.frames import Step
-from games.models import Game, Seat
+from games.models import Game, GameSecret, SeatSecret
 from games.rules import commands
 from games.rules.record import Record
 from games.table import Table
@@ -43,10 +43,10 @@ async def about_to_happen(new_match: NewMatch, record: Record) -> Match:
     terms = record.head.terms
     how = {"rulebook": terms.rulebook, "pace": terms.pace, "ranked": terms.ranked, "faces": terms.faces}
     match = await new_match(len(terms.seats), terms.limits, **how)
-    drawn = {"server_seed": terms.server_seed, "commitment": terms.commitment}
-    await Game.objects.filter(pk=match.game.pk).aupdate(**drawn)
+    await Game.objects.filter(pk=match.game.pk).aupdate(commitment=terms.commitment)
+    await GameSecret.objects.filter(game=match.game).aupdate(server_seed=terms.server_seed)
     for number, seat in enumerate(terms.seats):
-        await Seat.objects.filter(game=match.game, number=number).aupdate(nonce=seat.nonce)
+        await SeatSecret.objects.filter(game=match.game, number=number).aupdate(nonce=seat.nonce)
     return match
 
 

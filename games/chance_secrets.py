@@ -1,0 +1,52 @@
+"""The only door to what decides a game's chance: the server's seed and the seats' nonces (R8.11).
+
+They are asked for by what opens, plays, archives or, after its end, reveals a game, and are never loaded with one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from games.models.chance import GameSecret, SeatSecret
+from games.rules import chance
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secrets:
+    """What decides one game's chance. A nonce is None as long as its seat may still give one."""
+
+    server_seed: bytes
+    nonces: tuple[bytes | None, ...]
+
+
+def keep(secrets: Mapping[int, Secrets]) -> None:
+    """Store what decides these new games, by their ids; in the transaction that makes their rows."""
+    GameSecret.objects.bulk_create(
+        (GameSecret(game_id=game_id, server_seed=one.server_seed) for game_id, one in secrets.items()), batch_size=1_000
+    )
+    SeatSecret.objects.bulk_create(
+        (
+            SeatSecret(game_id=game_id, number=number, nonce=nonce)
+            for game_id, one in secrets.items()
+            for number, nonce in enumerate(one.nonces)
+        ),
+        batch_size=1_000,
+    )
+
+
+def of_game(game_id: int) -> Secrets:
+    """What decides this game; `GameSecret.DoesNotExist` where the game has none."""
+    server_seed = GameSecret.objects.values_list("server_seed", flat=True).get(game=game_id)
+    nonces = SeatSecret.objects.filter(game=game_id).order_by("number").values_list("nonce", flat=True)
+    return Secrets(bytes(server_seed), tuple(None if nonce is None else bytes(nonce) for nonce in nonces))
+
+
+def give_nonce(game_id: int, seat: int, nonce: bytes) -> bytes:
+    """The nonce that counts for this seat: this one if it is the first and in time."""
+    own = SeatSecret.objects.filter(game=game_id, number=seat)
+    own.filter(nonce=None).update(nonce=nonce)
+    return bytes(own.values_list("nonce", flat=True).get() or nonce)
+
+
+def seal(game_id: int) -> None:
+    """Take no more nonces: a seat that gave none has zeros from now on."""
+    SeatSecret.objects.filter(game=game_id, nonce=None).update(nonce=chance.NO_NONCE)
