@@ -14,16 +14,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_lookups import ShownFiltersOnly
 from accounts.models import Trace, User
 from accounts.paging import NearPages
 from accounts.templatetags.sanctions import until
 
 if TYPE_CHECKING:
     TracesOfUser = admin.TabularInline[Trace, User]
-    AdminOfUser = admin.ModelAdmin[User]
 else:
     TracesOfUser = admin.TabularInline
-    AdminOfUser = admin.ModelAdmin
 
 # What these hold is their owner's: secrets, addresses, where somebody signed in.
 for private in (Authenticator, EmailAddress, UserSession):
@@ -44,7 +43,7 @@ class TraceInline(TracesOfUser):
 
 
 @admin.register(User)
-class UserAdmin(AdminOfUser):
+class UserAdmin(ShownFiltersOnly):
     list_display = (
         "name",
         "is_guest",

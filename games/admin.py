@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
+from accounts.admin_lookups import ShownFiltersOnly
 from accounts.models import User
 from accounts.paging import NearPages
 from accounts.templatetags.sanctions import until
@@ -28,17 +29,15 @@ from games.moderation import acts, roles, sides
 from games.moderation.acts import Why
 
 if TYPE_CHECKING:
-    AnyAdmin = admin.ModelAdmin[Any]
     AnyRows = admin.TabularInline[Any, Any]
 else:
-    AnyAdmin = admin.ModelAdmin
     AnyRows = admin.TabularInline
 
 # Nobody uses a room in which nothing has happened for so long.
 STALE = timedelta(minutes=30)
 
 
-class ReadOnly(AnyAdmin):
+class ReadOnly(ShownFiltersOnly):
     """For whoever looks after the site; nothing is added, changed or deleted."""
 
     show_full_result_count = False

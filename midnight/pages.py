@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.template import loader
 from django.urls import reverse
@@ -32,6 +32,11 @@ API_ERRORS = {
 }
 ANY_SITE = {"Access-Control-Allow-Origin": "*"}
 logger = logging.getLogger("midnight.pages")
+
+
+def not_there(request: HttpRequest) -> HttpResponse:
+    """For an address that a library has and this site does not use."""
+    raise Http404
 
 
 @require_safe

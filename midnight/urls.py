@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from midnight import health, pages
 
 # One way in for everybody, with its second factors and limits.
+admin.site.autocomplete_view = pages.not_there  # type: ignore[method-assign]
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 handler500 = pages.server_error

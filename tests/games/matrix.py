@@ -54,7 +54,7 @@ ANSWERS: dict[str, str] = {
     "admin:accounts_user_delete": "ssssxx ssssxx",
     "admin:accounts_user_history": "sssspp sssspp",
     "admin:app_list": "sssspp sssspp",
-    "admin:autocomplete": "ssssxx ssssmm",
+    "admin:autocomplete": "ssssnn ssssnn",
     "admin:games_act_add": "ssssxx ssssxx",
     "admin:games_act_change": "sssspp ssssxx",
     "admin:games_act_changelist": "sssspp sssspp",
