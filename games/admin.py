@@ -25,7 +25,7 @@ from accounts.paging import NearPages
 from accounts.templatetags.sanctions import until
 from games import rooms, servers
 from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server, What
-from games.moderation import acts, roles, sides
+from games.moderation import acts, roles, sides, visibility
 from games.moderation.acts import Why
 
 if TYPE_CHECKING:
@@ -323,6 +323,14 @@ class ActAdmin(ReadOnly):
         if obj is None or obj.person_id is None or User.objects.filter(pk=obj.person_id, deleted_at=None).exists():
             return [*self.fields]
         return [name for name in self.fields if name not in ("before", "after")]
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Act | None:
+        """The row without the words that it keeps, for a moderator who may not read them."""
+        act = super().get_object(request, object_id, from_field)
+        if isinstance(act, Act) and isinstance(request.user, User) and not visibility.may_read_act(request.user, act):
+            act.before.pop(visibility.WORDS, None)
+            act.after.pop(visibility.WORDS, None)
+        return act
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Act]:
         about_reader = When(person=request.user.pk, then=Value(True))

@@ -150,7 +150,12 @@ def _said(place: Place) -> QuerySet[Message]:
 
 def may_read(message: Message, person_id: int | None) -> bool:
     """Whether this person is one of those to whom it was said, and no moderator hid it."""
-    place = None if message.hidden else place_of(message.channel, person_id)
+    return not message.hidden and was_said_to(message, person_id)
+
+
+def was_said_to(message: Message, person_id: int | None) -> bool:
+    """Whether this person stands where it was said, on the side to which it was said."""
+    place = place_of(message.channel, person_id)
     return place is not None and place.audience == message.audience
 
 

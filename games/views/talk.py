@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import User
 from games import chat
 from games.models import Ignored, Message
-from games.moderation import acts, roles, sides
+from games.moderation import acts, roles, sides, visibility
 from games.moderation.acts import Why
 from games.moderation.forms import HideForm
 from games.views.moderators import moderators_only, say_why
@@ -116,10 +116,9 @@ def _page_of(other: User) -> str:
 @moderators_only
 def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     """Hide one message, with a reason: from a case, which its form names, or from beside the message, in a dialog or on
-    a page. Nobody reads here what is not said to them elsewhere."""
+    a page. A message that the moderator may not read is not there for them, to look at or to act on."""
     message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
-    readable = chat.may_read(message, me.pk)
-    if request.method != "POST" and not readable:
+    if not visibility.may_read(me, message):
         raise Http404
     form, done = HideForm(request.POST or None), False
     within = form.cleaned_data["case"] if form.is_valid() else None
@@ -141,7 +140,7 @@ def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     if done and not htmx:
         return redirect("games:moderated_person", message.author_id)
     name = "games/moderation/_hide.html" if htmx else "games/moderation/hide.html"
-    context = {"form": form, "message": message, "said": chat.text(message) if readable else "", "done": done}
+    context = {"form": form, "message": message, "said": chat.text(message), "done": done}
     return render(request, name, context, status=422 if form.errors else 200)
 
 

@@ -126,7 +126,7 @@ ANSWERS: dict[str, str] = {
     "games:decide_case": "aaaaaa sxxxaa",
     "games:dump": "nnnnnn mmmmmm",
     "games:figures": "sxxxxp mmmmmm",
-    "games:hide": "sxxxnn sxxxaa",
+    "games:hide": "sxxxnn sxxxnn",
     "games:history": "pppppp mmmmmm",
     "games:home": "pppppp mmmmmm",
     "games:ignore": "saaaaa saaaaa",

@@ -12,8 +12,9 @@ from django.utils import timezone
 from accounts import closing, export
 from accounts.models import FOREVER, Role, Trace, User
 from games.models import Act, Message, Reason
-from games.moderation import acts, undoing
+from games.moderation import acts, reports, undoing
 from games.moderation.acts import Why
+from games.moderation.reports import Moment
 from tests.games.night_watch import client_of, moderator, refused, somebody
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,7 @@ def test_earlier_lines_lose_the_moderators_name_and_what_one_did_oneself_stays_s
 def test_whoever_has_left_is_not_called_by_a_former_name_and_what_they_said_is_not_shown() -> None:
     juve, max_ = moderator(), somebody("Rude Name")
     message = Message.objects.create(channel="g-x", audience="players", author=max_, words="You fool")
+    reports.file_report(somebody("Fandor"), max_, Reason.INSULT, moment=Moment(message=message))
     done = [acts.rename(juve, max_, WHY), acts.hide(juve, message, WHY)]
     done += [undoing.undo(acts.hide(juve, message, WHY), juve)]
     office = client_of(juve)
