@@ -7,6 +7,7 @@ name is never given to anybody again.
 import logging
 import secrets
 from datetime import datetime, timedelta
+from functools import partial
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -16,7 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts import moderation, sessions, signals
+from accounts import letters, moderation, sessions, signals
 from accounts.models import ApiToken, EndedSession, TakenName, Trace, User
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ def delete(user: User) -> None:
         if user.deleted_at:
             return
         sessions.end_all(user, EndedSession.Reason.DELETED)
+        transaction.on_commit(partial(letters.forget, _addresses_of(user)), robust=True)
         EmailAddress.objects.filter(user=user).delete()
         Authenticator.objects.filter(user=user).delete()
         ApiToken.objects.filter(user=user).delete()
@@ -85,6 +87,10 @@ def delete(user: User) -> None:
         user.set_unusable_password()
         user.save()
         signals.deleted.send(User, user=user)
+
+
+def _addresses_of(user: User) -> list[str]:
+    return list(EmailAddress.objects.filter(user=user).values_list("email", flat=True))
 
 
 def free_pseudonym() -> str:

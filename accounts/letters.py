@@ -3,7 +3,11 @@
 A letter is two templates: `…_subject.txt` and `…_message.txt`.
 """
 
-from email.utils import make_msgid
+from collections.abc import Collection
+from contextlib import suppress
+from email.parser import BytesParser
+from email.utils import getaddresses, make_msgid
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +15,7 @@ from allauth.account.models import EmailAddress
 from celery import shared_task
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.core.mail.message import sanitize_address
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -38,6 +43,24 @@ def send_now(user: User, template: str, *, headers: dict[str, str], **facts: Any
     if address:
         subject, message = _written(address, template, user, facts)
         EmailMessage(subject, message, to=[address], headers=headers).send()
+
+
+def forget(addresses: Collection[str]) -> None:
+    """Remove the letters to these addresses that this site keeps as files, since it sends none."""
+    folder = getattr(settings, "EMAIL_FILE_PATH", None)
+    if not addresses or not folder or not settings.EMAIL_BACKEND.endswith(".filebased.EmailBackend"):
+        return
+    gone = {sanitize_address(address, "utf-8").casefold() for address in addresses}
+    for file in Path(folder).glob("*.log"):
+        with suppress(FileNotFoundError):
+            if gone & _addressed(file.read_bytes()):
+                file.unlink()
+
+
+def _addressed(letters: bytes) -> set[str]:
+    """To whom the letters in one file go; Django puts a line between two of them."""
+    heads = [BytesParser().parsebytes(one.lstrip(), headersonly=True) for one in letters.split(b"-" * 79)]
+    return {address.casefold() for _name, address in getaddresses([str(head.get("To", "")) for head in heads])}
 
 
 def _address_of(user: User) -> str:

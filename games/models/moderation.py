@@ -1,7 +1,8 @@
 """What keeps the rooms fair: reports, the cases they gather in, acts with their log, letters and appeals.
 
-The log of acts only ever grows: no code changes or deletes a row, and a trigger in the database refuses whoever tries.
-So its links to people and games bind nothing: what they point at may go, the row stays as it was written.
+The log of acts only ever grows: no code changes or deletes a row, and a trigger in the database refuses to. Only what
+tells of a person who deleted their account is taken out of it. So its links to people and games bind nothing: what they
+point at may go, the row stays as it was written.
 """
 
 from typing import Any, Never
@@ -151,6 +152,10 @@ FINAL: dict[str, str | Promise] = {
 }
 
 
+# What an act keeps of a person for its undo: a name that was taken away, words that were hidden.
+PERSONAL = frozenset({"name", "said"})
+
+
 class WrittenOnce(models.QuerySet["Act"]):
     """Rows that are added and read."""
 
@@ -159,6 +164,17 @@ class WrittenOnce(models.QuerySet["Act"]):
 
     def delete(self) -> Never:
         raise TypeError("Nothing is deleted from the log of acts.")
+
+    def redact(self, person_id: int) -> None:
+        """Take out of every line about a person who deleted their account the words to them, their former name and what
+        they said."""
+        for act in self.filter(person=person_id).order_by("pk").iterator():
+            kept = {"before": _impersonal(act.before), "after": _impersonal(act.after)}
+            super(WrittenOnce, self.filter(pk=act.pk)).update(words="", **kept)
+
+
+def _impersonal(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if key not in PERSONAL}
 
 
 def _loose(to: Any) -> Any:

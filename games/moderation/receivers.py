@@ -12,7 +12,8 @@ from games.models import Act, Appeal, Glance, Ignored, Letter, Message, Report, 
 
 @receiver(signals.deleted)
 def forget(sender: object, user: User, **kwargs: Any) -> None:
-    """Their words go, and what was written to them; that they were reported or acted on stays, under the pseudonym."""
+    """Their words go, and what was written to them or about them; that they were reported or acted on stays, under the
+    pseudonym."""
     Letter.objects.filter(person=user).delete()
     Appeal.objects.filter(person=user, decided=None).delete()
     Appeal.objects.filter(person=user).update(words="", answer="")
@@ -20,6 +21,7 @@ def forget(sender: object, user: User, **kwargs: Any) -> None:
     Ignored.objects.filter(person=user).delete()
     Ignored.objects.filter(other=user).delete()
     Glance.objects.filter(person=user).delete()
+    Act.objects.redact(user.pk)
     Report.objects.filter(reporter=user).update(words="")
     Report.objects.filter(about=user).update(said="")
 
@@ -65,6 +67,16 @@ def moderation(user: User) -> dict[str, Any]:
                 "answer": appeal.answer,
             }
             for appeal in Appeal.objects.filter(person=user).select_related("act").order_by("pk")
+        ],
+        # What a program saw in their games; whom else a sign names is not theirs to know.
+        "signs": [
+            {
+                "at": export.iso(glance.at),
+                "until_game_of": export.iso(glance.last),
+                "raised": [{"sign": one["key"], "value": one["value"], "of": one["of"]} for one in glance.raised],
+                "stands_out": glance.stands_out,
+            }
+            for glance in Glance.objects.filter(person=user)
         ],
         "ignored": [
             {"name": ignored.other.name, "blocked": ignored.blocked}

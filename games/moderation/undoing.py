@@ -90,7 +90,7 @@ def _unsuspend(act: Act, by: User) -> None:
 
 def _name_again(act: Act, by: User) -> None:
     person = _person_of(act)
-    if person.name == act.after["name"]:
+    if person.name == act.after.get("name"):
         names.change(person, act.before["name"], by=Trace.STAFF)
 
 

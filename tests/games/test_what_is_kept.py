@@ -94,7 +94,7 @@ POINTERS = {
     "games.Case.decided_by": no(STAFFS_WORK, PSEUDONYM, THE_LOG),
     "games.Figures.seat": of("games", PSEUDONYM, THEIR_GAMES),
     "games.Game.voided_by": no(STAFFS_WORK, PSEUDONYM, THE_LOG),
-    "games.Glance.person": no("a hint for moderators, worked out from their games"),
+    "games.Glance.person": of("moderation"),
     "games.Ignored.other": no("who ignores them is the others' business"),
     "games.Ignored.person": of("moderation"),
     "games.Letter.person": of("moderation"),
@@ -127,9 +127,9 @@ WRITTEN = {
     "accounts.User.folded_name": no("the name, spelt for signing in"),
     "accounts.User.name": of("account"),
     "accounts.User.password": no(A_SECRET),
-    "games.Act.after": no("facts for undoing it", KEPT, THE_LOG),
-    "games.Act.before": no("facts for undoing it", KEPT, THE_LOG),
-    "games.Act.words": of("moderation", KEPT, THE_LOG),
+    "games.Act.after": no("facts for undoing it"),
+    "games.Act.before": no("facts for undoing it"),
+    "games.Act.words": of("moderation"),
     "games.Appeal.answer": of("moderation"),
     "games.Appeal.words": of("moderation"),
     "games.Letter.words": of("moderation"),
@@ -243,7 +243,8 @@ def life() -> Life:
     Figures.objects.create(seat=seat, **counts | {"plan": "safe"})
     Meeting.objects.create(game=game, at=now, by=alice).accepted.add(alice)
     Career.objects.create(user=alice)
-    Glance.objects.create(person=alice, at=now, last=now)
+    raised = [{"key": "fast", "value": 0.5, "of": 20, "other": bob.pk}]
+    Glance.objects.create(person=alice, at=now, last=now, raised=raised, stands_out=True)
     Opponent.objects.create(user=alice, opponent=bob)
     Opponent.objects.create(user=bob, opponent=alice)
     Generation.objects.create(pace="live", number=0, from_seq=0, rated_to=1, state="current")
@@ -280,8 +281,8 @@ def life() -> Life:
         what="warn",
         reason="spam",
         words=words["Act.words"],
-        before={"was": words["Act.before"]},
-        after={"is": words["Act.after"]},
+        before={"said": words["Act.before"], "channel": "g-x"},
+        after={"name": words["Act.after"]},
     )
     of_hers = Act.objects.create(by=alice, person=bob, what="warn", reason="spam")
     Letter.objects.create(person=alice, kind="act", act=act, words=words["Letter.words"])
