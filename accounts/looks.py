@@ -4,6 +4,7 @@ Two names look alike when some way of writing the one in capitals or small lette
 writing the other: of `Mira`, `M1RA` and `rnira` one can be taken, and of a Latin and a Greek `ANNA`.
 """
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -26,12 +27,25 @@ LENGTHENED = "ー々"  # belong to no script of their own
 
 # No name may look like one of these, and no word of a name like one of the voices: they speak for the house.
 VOICES = frozenset(
-    "admin administrator administration guest midnight mod moderation moderator official staff support".split()
+    (
+        "admin administrator administration commissaire guest helpdesk midnight mod moderation moderator official staff"
+        " support team"
+        " administrateur administratrice assistance modérateur modératrice modération officiel officielle équipe invité"
+        " amministratore amministratrice amministrazione assistenza moderatore moderatrice moderazione ospite squadra"
+        " supporto"
+        " administrador administradora administración asistencia equipo invitado invitada moderador moderadora"
+        " moderación soporte"
+        " administração convidado convidada equipa equipe moderação suporte"
+        " administratorin gast moderatorin verwaltung"
+    ).split()
 )
 RESERVED = VOICES | frozenset(
-    "all anonymous apprentice bot burglar clock contact deleted everybody everyone former help here host info master me"
-    " nobody none null owner player postmaster root security server somebody someone spectator superuser system team"
-    " undefined visitor webmaster you".split()
+    (
+        "aide aiuto ajuda all anonymous apprentice assistente ayuda bot burglar clock contact deleted everybody"
+        " everyone former help here hilfe host info master me nobody none null offiziell oficial owner player"
+        " postmaster root security server somebody someone spectator superuser system ufficiale undefined visitor"
+        " webmaster you"
+    ).split()
 )
 
 
@@ -70,9 +84,35 @@ def looks(name: str) -> frozenset[str]:
     return frozenset(outline(way) for way in (written, written.lower(), written.upper()))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def looks_of(reserved: frozenset[str]) -> frozenset[str]:
     return frozenset(look for word in reserved for look in looks(word))
+
+
+# The names that the house gives, in the languages in which somebody might write them: a word and what stands after it.
+PSEUDONYMS = (
+    (
+        frozenset("former ancien ancienne antiga antigo antigua antiguo ehemalige ehemaliger".split()),
+        re.compile(r"\w{7}"),
+    ),
+    (
+        frozenset(
+            "player joueur joueuse giocatore giocatrice jugador jugadora jogador jogadora spieler spielerin".split()
+        ),
+        re.compile(r"[0-9OoIl]{4,}"),
+    ),
+)
+
+
+def is_pseudonym(name: str) -> bool:
+    """Whether it looks like a name that the house gives to those who left, or whose name was taken away."""
+    written = tidy(name)
+    for place in range(1, len(written)):
+        head, tail = written[:place], written[place:].lstrip(SEPARATORS)
+        for heads, number in PSEUDONYMS:
+            if number.fullmatch(tail) and looks(head) & looks_of(heads):
+                return True
+    return False
 
 
 def words(name: str) -> list[str]:
@@ -80,9 +120,11 @@ def words(name: str) -> list[str]:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether the name, or a word of it, could be taken for the house's own voice."""
-    whole, parts = looks(name), [looks(word) for word in words(name)]
-    return bool(whole & looks_of(RESERVED)) or any(part & looks_of(VOICES) for part in parts)
+    """Whether the name, or a word of it, could be taken for the house's own voice, or for a name that it gives."""
+    # A digit stands between two words, or for a letter.
+    parts = {*words(name), *re.split(f"[{re.escape(SEPARATORS)}]+", tidy(name))}
+    voices = any(looks(part) & looks_of(VOICES) for part in parts if part)
+    return voices or bool(looks(name) & looks_of(RESERVED)) or is_pseudonym(name)
 
 
 def may_stand_in_a_name(char: str) -> bool:
@@ -98,8 +140,11 @@ def may_stand_in_a_name(char: str) -> bool:
     return is_letter and alias(char) in SCRIPTS and not 0x1100 <= ord(char) <= 0x11FF
 
 
-def check(name: str) -> str:
-    """The tidied name, or a ValidationError that says in a sentence what is wrong with it."""
+def check(name: str, *, of_the_house: bool = False) -> str:
+    """The tidied name, or a ValidationError that says in a sentence what is wrong with it.
+
+    A name `of_the_house` may look like one of its own: it is given by staff or by the site itself.
+    """
     name = tidy(name)
     if not SHORTEST <= len(name) <= LONGEST:
         raise ValidationError(
@@ -124,6 +169,6 @@ def check(name: str) -> str:
         raise ValidationError(
             _("A name is written in one script: this one mixes letters of several."), code="name_scripts"
         )
-    if is_reserved(name):
+    if not of_the_house and is_reserved(name):
         raise ValidationError(_("This name is reserved. Please choose another."), code="name_reserved")
     return name

@@ -39,9 +39,11 @@ def the_database_deciding() -> Iterator[None]:
 
 
 class UserManager(BaseUserManager["User"]):
-    def create_user(self, name: str, password: str | None = None, **fields: Any) -> "User":
+    def create_user(
+        self, name: str, password: str | None = None, *, of_the_house: bool = False, **fields: Any
+    ) -> "User":
         """A named account; ValidationError where the name is not allowed or taken."""
-        user = self.model(name=looks.check(name), **fields)
+        user = self.model(name=looks.check(name, of_the_house=of_the_house), **fields)
         user.set_password(password)
         with transaction.atomic():
             TakenName.objects.refuse_taken(user.name)
@@ -51,7 +53,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, name: str, password: str | None = None, **fields: Any) -> "User":
-        return self.create_user(name, password, is_staff=True, is_superuser=True, **fields)
+        return self.create_user(name, password, of_the_house=True, is_staff=True, is_superuser=True, **fields)
 
     def create_guest(self, **fields: Any) -> "User":
         """Somebody who gave no name: an account of its own, which cannot be signed in to."""

@@ -25,9 +25,9 @@ def change(user: User, name: str, *, by: str = "") -> None:
     """Give a person another name; the old one stays theirs, to return to.
 
     ValidationError where the name is not allowed, is taken, or was changed within the last 30 days. That pause binds
-    whoever renames themselves, not staff (`by`).
+    whoever renames themselves, not staff (`by`), who may give a name of the house's own.
     """
-    name = looks.check(name)
+    name = looks.check(name, of_the_house=bool(by))
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=user.pk)
         if not by and (wait := may_change_at(user)):

@@ -3,7 +3,8 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from accounts import looks
+from accounts import administrators, closing, looks
+from accounts.models import GUEST_NAMES
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,53 @@ def test_a_name_that_could_mislead_is_refused_with_its_reason(name: str, code: s
     with pytest.raises(ValidationError) as refused:
         looks.check(name)
     assert refused.value.code == code
+
+
+STAFF = """Modérateur Modératrice Administrateur Équipe Moderatore Amministratore Squadra Moderación Moderador
+Administrador Equipo Soporte Moderação Administração Equipa Suporte Moderatorin Administratorin Verwaltung Hilfe Ayuda
+Aide Aiuto Ajuda Team Support Invité Ospite Invitado Convidado Gast Commissaire""".split()
+
+
+@pytest.mark.parametrize("word", STAFF)
+def test_no_name_speaks_for_the_house_in_any_language(word: str) -> None:
+    for name in (
+        word,
+        word.upper(),
+        word.replace("o", "0").replace("i", "1"),
+        word.replace("é", "e").replace("ó", "o"),
+    ):
+        assert looks.is_reserved(name), name
+        with pytest.raises(ValidationError):
+            looks.check(name)
+
+
+PRETENDERS = [
+    *("Commissaire 2", "Commissaire2", "Commissaire Juve", "M0dérateur Anna", "Anna Moderatore", "L'Équipe"),
+    *("Soporte-Midnight", "Gast 4711", "Former ABCDEFG", "former abcdefg", "FormerABCDEFG", "F0rmer A2C4E6G"),
+    *("Ancien ABCDEFG", "Ehemaliger ABCDEFG", "Player 1234567", "Player1234567", "PLAYER 0000001", "P1ayer 123456"),
+    *("Joueur 1234567", "Giocatrice 1234567", "Jugador 12345", "Jogadora_1234567", "Spieler-1234567", "Player 1OO4567"),
+]
+
+
+@pytest.mark.parametrize("name", PRETENDERS)
+def test_nobody_looks_like_staff_or_like_a_given_name(name: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        looks.check(name)
+    assert refused.value.code == "name_reserved"
+    assert looks.check(name, of_the_house=True) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["Former Pilot", "Player One", "Ancien Régime", "Spieler 7", "Gastón", "Teamo", "Stafford"]
+)
+def test_a_name_with_a_word_of_the_house_in_it_may_be_fine(name: str) -> None:
+    assert looks.check(name) == name
+
+
+def test_every_name_that_the_house_gives_is_reserved() -> None:
+    assert looks.is_reserved("Former " + closing.PSEUDONYM_ALPHABET[:7])
+    assert looks.is_reserved(f"Guest {GUEST_NAMES[0]} 0001")
+    assert all(looks.is_reserved(name) for name in administrators.NAMES)
 
 
 def test_a_name_is_kept_in_one_spelling() -> None:

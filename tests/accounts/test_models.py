@@ -95,7 +95,7 @@ def test_the_first_administrator_is_made_once_and_must_set_a_password() -> None:
 
 
 def test_the_first_administrator_takes_the_next_name_where_somebody_has_the_first() -> None:
-    User.objects.create_user("Commissaire", "gratin dauphinois")
+    User.objects.create_user("Commissaire", "gratin dauphinois", of_the_house=True)
     assert make_first_administrator() is not None
     assert User.objects.filter(name="Commissaire 2", is_superuser=True).exists()
 
