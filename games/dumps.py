@@ -97,7 +97,10 @@ def dump_month(month: date) -> Dump | None:
     games = _games_of(month)
     if _is_whole(Dump.at(path), games) or not games.exists() or games.filter(kept_as=Game.Kept.LOG).exists():
         return None
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # For nginx, which gives the files out: they are for everybody, whatever else this process makes.
+        path.parent.chmod(0o755)
     began = datetime.now(UTC).timestamp()
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
     try:

@@ -131,7 +131,7 @@ def secret_key(folder: Path) -> str:
         return value
     file = folder / "secret_key"
     try:
-        # For nobody else to look into: sessions, letters with one-time links. A folder that is there stays as it is.
+        # For no other user. A folder that is there stays as it is, and each file in it is private (see private_files).
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not file.exists():
             # Complete before it has its name: of two processes that start at once the second reads the first one's.

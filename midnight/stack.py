@@ -93,7 +93,7 @@ def lock(folder: Path, address: str) -> Iterator[None]:
     """Nobody else runs the site on this runtime folder while we do; the kernel lets go of it however we end."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.fdopen(os.open(folder / "up.lock", os.O_RDWR | os.O_CREAT, 0o644), "r+")
+        file = os.fdopen(os.open(folder / "up.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+")
     except OSError as error:
         raise CannotRun(f"The folder {folder} cannot be written ({error.strerror}): set MIDNIGHT_VAR.") from None
     with file:

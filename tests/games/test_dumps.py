@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import stat
 from datetime import UTC, date, datetime, time, timedelta
 from io import StringIO
 from pathlib import Path
@@ -72,6 +74,18 @@ def test_months_without_a_worker_are_made_up_for_some_in_each_run(
     dump_records()
     assert months() == [f"{month_ago(ago):%Y-%m}" for ago in (1, 2, 4, 5)]
     assert dumps.dump_due(datetime.now(UTC).date()) == []
+
+
+def test_a_dump_is_for_everybody_whatever_else_is_made(people: list[User], settings: LazySettings) -> None:
+    settings.DUMPS = settings.DUMPS / "dumps"
+    archive.archive(played(people, 1).pk)
+    before = os.umask(0o077)
+    try:
+        dump_records()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(settings.DUMPS.stat().st_mode) == 0o755
+    assert stat.S_IMODE(_path(month_ago(1)).stat().st_mode) == 0o644
 
 
 def test_a_month_that_is_not_archived_holds_no_other_up(people: list[User]) -> None:
