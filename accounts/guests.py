@@ -22,7 +22,7 @@ class NoGuest(ValueError):
 def claim(guest: User, name: str, password: str, *, mail: str = "", request: HttpRequest | None = None) -> User:
     """Make a named account of a guest: the same row, so games, seats and sockets stay where they are.
 
-    The session of `request` goes on under its own key. ValidationError where the name is not allowed or taken.
+    The session of `request` goes on, under a new key. ValidationError where the name is not allowed or taken.
     """
     old, name = guest.name, check(name)
     with transaction.atomic():
@@ -36,7 +36,7 @@ def claim(guest: User, name: str, password: str, *, mail: str = "", request: Htt
         remember_mail(guest, mail)
         Trace.objects.create(user=guest, what=Trace.What.NAMED, at=timezone.now())
         if request is not None:
-            sessions.keep_in_step(request, guest)
+            sessions.go_on(request, guest)
         signals.send_on_commit(signals.named, User, user=guest, old=old)
     return guest
 

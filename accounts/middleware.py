@@ -5,15 +5,18 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.usersessions.models import UserSession
+from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, resolve_url
 from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
-from accounts import addresses, duties
+from accounts import addresses, duties, staff_sessions
 from accounts.models import User
 
 NOTED_EVERY = 10 * 60
@@ -30,6 +33,8 @@ class PersonMiddleware(MiddlewareMixin):
             # Their sessions have ended with that; this one was being made in the same moment.
             logout(request)
             return redirect("account_login")
+        if staff_sessions.is_over(request, user):
+            return _sign_in_again(request)
         if user.language:
             translation.activate(user.language)
             request.LANGUAGE_CODE = translation.get_language() or ""
@@ -48,6 +53,19 @@ class PersonMiddleware(MiddlewareMixin):
         if getattr(request, "htmx", False):
             return HttpResponseClientRedirect(resolve_url(duty.page))
         return redirect(duty.page)
+
+
+def _sign_in_again(request: HttpRequest) -> HttpResponse:
+    """End this session, and say on the page that asks for a new one why."""
+    page = request.get_full_path() if request.method == "GET" and not getattr(request, "htmx", False) else "/"
+    logout(request)
+    messages.info(
+        request,
+        _("You look after this site, so a sign-in lasts twelve hours, or one hour unused. Please sign in again."),
+    )
+    if getattr(request, "htmx", False):
+        return HttpResponseClientRedirect(resolve_url("account_login"))
+    return redirect_to_login(page, resolve_url("account_login"))
 
 
 def note_presence(request: HttpRequest, user: User) -> None:

@@ -57,11 +57,17 @@ def unbar(user: User, *, by: str, until: datetime | None = None) -> None:
 
 
 def give_role(user: User, role: Role, *, by: str) -> None:
-    """Make a person a moderator or an administrator, or neither. Staff need a second factor."""
+    """Make a person a moderator or an administrator, or neither. Staff need a second factor.
+
+    Whoever has more rights by it signs in for them: no session from before has them.
+    """
+    gains = role != Role.PLAYER and not (user.is_superuser or (user.is_staff and role == Role.MODERATOR))
     staff, superuser = role != Role.PLAYER, role == Role.ADMINISTRATOR
     with transaction.atomic():
         User.objects.filter(pk=user.pk).update(is_staff=staff, is_superuser=superuser)
         user.is_staff, user.is_superuser = staff, superuser
+        if gains:
+            sessions.end_all(user, EndedSession.Reason.SIGNED_OUT)
         Trace.objects.create(user=user, what=Trace.What.ROLE, by=by)
 
 

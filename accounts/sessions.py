@@ -27,6 +27,8 @@ from accounts.models import EndedSession, User
 # and than any transaction or difference of clocks.
 OVERLAP = timedelta(seconds=15)
 KEPT = timedelta(days=1)
+# Where a session remembers the keys that it had before.
+FORMER_KEYS = "former_keys"
 
 
 class EndWatch:
@@ -51,9 +53,17 @@ def ends_of(people: Collection[int]) -> list[EndedSession]:
     return list(EndedSession.objects.filter(user__in=people, at__gt=timezone.now() - OVERLAP))
 
 
-def keep_in_step(request: HttpRequest, user: User) -> None:
-    """Let this request's session go on under the same key although the person's password changed."""
+def go_on(request: HttpRequest, user: User) -> None:
+    """Let this request's session go on under a new key, although the person's password and rights changed.
+
+    Sockets that were opened under its old key stay open, and end with it.
+    """
+    old = request.session.session_key
+    request.session.cycle_key()
     request.session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    if old:
+        request.session[FORMER_KEYS] = [*request.session.get(FORMER_KEYS, []), old]
+        UserSession.objects.filter(session_key=old).update(session_key=request.session.session_key)
 
 
 def end_current(request: HttpRequest) -> None:
@@ -63,7 +73,7 @@ def end_current(request: HttpRequest) -> None:
         return
     with transaction.atomic():
         UserSession.objects.filter(session_key=request.session.session_key).delete()
-        tell(user, EndedSession.Reason.SIGNED_OUT, session_key=request.session.session_key)
+        _tell_of(user, request.session)
 
 
 def end_one(user: User, session_key: str) -> bool:
@@ -71,9 +81,16 @@ def end_one(user: User, session_key: str) -> bool:
     with transaction.atomic():
         if not UserSession.objects.filter(user=user, session_key=session_key).delete()[0]:
             return False
-        _store().delete(session_key)
-        tell(user, EndedSession.Reason.SIGNED_OUT, session_key=session_key)
+        session = _store(session_key)
+        _tell_of(user, session)
+        session.delete(session_key)
     return True
+
+
+def _tell_of(user: User, session: SessionBase) -> None:
+    """This session is over, under each key that it ever had."""
+    for key in [*session.get(FORMER_KEYS, []), session.session_key]:
+        tell(user, EndedSession.Reason.SIGNED_OUT, session_key=key)
 
 
 def end_all(user: User, reason: EndedSession.Reason, *, keep: HttpRequest | None = None) -> None:
@@ -111,8 +128,8 @@ def clear_expired(now: datetime) -> None:
     ).delete()
 
 
-def _store() -> SessionBase:
-    store: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore()
+def _store(session_key: str | None = None) -> SessionBase:
+    store: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     return store
 
 

@@ -27,6 +27,7 @@ from games import rooms, servers
 from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server, What
 from games.moderation import acts, roles, sides, visibility
 from games.moderation.acts import Why
+from games.views.moderators import prove_again, proved_again
 
 if TYPE_CHECKING:
     AnyRows = admin.TabularInline[Any, Any]
@@ -232,6 +233,8 @@ class RoomAdmin(ReadOnly):
         due = stale_ones(request.user, chosen)
         most = roles.MOST_OF[What.CLOSE_ROOM]
         stale = list(due.order_by("touched", "pk")[:most])
+        if request.POST.get("sure") == "yes" and not proved_again(request):
+            return prove_again(request)
         if request.POST.get("sure") != "yes":
             many = due.count()
             context = {

@@ -234,12 +234,17 @@ def role(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     return redirect("games:moderated_person", pk)
 
 
+def _is_grave(what: str, hours: int) -> bool:
+    """Whether a stolen session must not do it: a suspension, a name taken away, anything for good."""
+    return what in (What.SUSPEND, What.RENAME) or (what in (What.MUTE, What.BAR) and hours == 0)
+
+
 def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Case | None) -> HttpResponse | None:
     """Do what the form says; None where it cannot be done, and the form says why."""
     if not form.is_valid():
         return None
     said = form.cleaned_data
-    if said["what"] == What.SUSPEND and not proved_again(request):
+    if _is_grave(said["what"], said["hours"]) and not proved_again(request):
         return prove_again(request)
     why = Why(said["reason"], said["words"], within)
     until = FOREVER if said["hours"] == 0 else timezone.now() + timedelta(hours=said["hours"])
@@ -266,6 +271,8 @@ def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
     found = get_object_or_404(Game, code=code)
     people = [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
     form = GameActForm(request.POST or None, people=people)
+    if form.is_valid() and form.cleaned_data["what"] == What.END_GAME and not proved_again(request):
+        return prove_again(request)
 
     def do(what: str, person: User | None, why: Why) -> object:
         if what == What.REMOVE and person is not None:

@@ -5,12 +5,13 @@ from datetime import date, timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from accounts import closing, guests, signals
+from accounts import closing, guests, sessions, signals
 from accounts.models import EndedSession, TakenName, Trace, User
 from accounts.sessions import EndWatch
 from accounts.tasks import sweep
@@ -70,11 +71,14 @@ def test_a_guest_becomes_a_named_account_with_row_session_and_sockets(guest_clie
     assert guest_client.post(CLAIM, FORM)["Location"] == "/account/"
     named = User.objects.get()
     assert (named.pk, named.name, named.is_guest) == (guest.pk, "Irma Vep", False)
-    # Nothing that a socket hangs on has changed: its key, its person, their epoch; and no end was told.
-    assert guest_client.session.session_key == key
+    # Nothing that a socket hangs on has ended: its key, its person, their epoch.
     assert named.session_epoch == epoch
     assert watch.look() == []
     assert is_signed_in(guest_client)
+    # Whoever knew the guest's key has nothing of the account.
+    assert guest_client.session.session_key != key
+    assert not Session.objects.filter(session_key=key).exists()
+    assert [listed.session_key for listed in sessions.listed(named)] == [guest_client.session.session_key]
     assert Client().post("/account/sign-in/", {"login": "irma vep", "password": PASSWORD}).status_code == 302
 
 
@@ -182,6 +186,18 @@ def test_a_guest_who_signs_in_elsewhere_is_asked_first(guest_client: Client, ali
     guest_client.post("/account/sign-out/", {"next": "/account/sign-in/"})
     guest_client.post("/account/sign-in/", {"login": "Alice", "password": PASSWORD})
     assert "Alice" in guest_client.get("/account/").content.decode()
+
+
+@pytest.mark.parametrize("from_elsewhere", [False, True])
+def test_sockets_opened_before_a_claim_end_with_its_session(guest_client: Client, from_elsewhere: bool) -> None:
+    key = guest_client.session.session_key
+    guest_client.post(CLAIM, FORM)
+    watch, new = EndWatch(), guest_client.session.session_key
+    if from_elsewhere:
+        assert sessions.end_one(User.objects.get(), new or "")
+    else:
+        guest_client.post("/account/sign-out/")
+    assert {end.session_key for end in watch.look()} == {key, new}
 
 
 def test_leaving_a_guest_ends_its_sockets(guest_client: Client) -> None:

@@ -28,7 +28,7 @@ LISTS = ["game", "room", "case", "act", "appeal", "server", "ratingevent"]
 
 @pytest.fixture
 def office() -> Client:
-    return client_of(moderator())
+    return client_of(moderator(), proved=True)
 
 
 @pytest.fixture
