@@ -45,6 +45,11 @@ def of_request(request: HttpRequest) -> str:
     )
 
 
+def tells_household(address: str) -> bool:
+    """Whether an address says where a person is: the machine's own address and an unknown one say nothing."""
+    return address != UNKNOWN and not ipaddress.ip_address(address).is_loopback
+
+
 def household(address: str) -> str:
     """What limits count instead of an address: of IPv6 the whole network, since whoever has one has all of it."""
     if ":" not in address:

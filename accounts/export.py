@@ -55,6 +55,7 @@ def account(user: User) -> dict[str, Any]:
         "suspended_until": iso(user.suspended_until),
         "muted_until": iso(user.muted_until),
         "barred_until": iso(user.barred_until),
+        "established_at": iso(user.established_at),
         "closed": iso(user.closed_at),
         "roles": [*(["administrator"] if user.is_superuser else []), *(["staff"] if user.is_staff else [])],
     }

@@ -20,6 +20,8 @@ from accounts import addresses, duties, staff_sessions
 from accounts.models import User
 
 NOTED_EVERY = 10 * 60
+# A browser that speaks IPv4 and IPv6 in turn is not written down at each request.
+MOVED_EVERY = 30
 
 
 class PersonMiddleware(MiddlewareMixin):
@@ -69,13 +71,14 @@ def _sign_in_again(request: HttpRequest) -> HttpResponse:
 
 
 def note_presence(request: HttpRequest, user: User) -> None:
-    """Write down, seldom, that this session is in use and from where; it lives on from there."""
-    now = time.time()
-    if now - request.session.get("noted_at", 0) < NOTED_EVERY:
+    """Write down, seldom, that this session is in use and from where; soon where the address is another one."""
+    now, address = time.time(), addresses.of_request(request)
+    moved = request.session.get("noted_from", address) != address
+    if now - request.session.get("noted_at", 0) < (MOVED_EVERY if moved else NOTED_EVERY):
         return
-    request.session["noted_at"] = now
+    request.session["noted_at"], request.session["noted_from"] = now, address
     mine = UserSession.objects.filter(session_key=request.session.session_key)
-    if not mine.update(last_seen_at=timezone.now(), ip=addresses.of_request(request)):
+    if not mine.update(last_seen_at=timezone.now(), ip=address):
         UserSession.objects.create_from_request(request)
     if user.seen_on != timezone.localdate():
         User.objects.filter(pk=user.pk).update(seen_on=timezone.localdate())

@@ -120,6 +120,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     suspended_until = models.DateTimeField(_("suspended until"), null=True, blank=True, editable=False)
     muted_until = models.DateTimeField(_("muted until"), null=True, blank=True, editable=False)
     barred_until = models.DateTimeField(_("barred from ranked games until"), null=True, blank=True, editable=False)
+    # Since when ranked games are open to this person: they have played enough casual ones.
+    established_at = models.DateTimeField(null=True, editable=False)
     closed_at = models.DateTimeField(_("closed"), null=True, blank=True, editable=False)
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True, editable=False)
 

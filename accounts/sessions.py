@@ -20,7 +20,7 @@ from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import signals
+from accounts import addresses, signals
 from accounts.models import EndedSession, User
 
 # How long the end of a session is looked for. Longer than any connection takes from its sign-in check to its table,
@@ -29,6 +29,8 @@ OVERLAP = timedelta(seconds=15)
 KEPT = timedelta(days=1)
 # Where a session remembers the keys that it had before.
 FORMER_KEYS = "former_keys"
+# A session that was in use within this time says where its person is at home.
+SAME_HOME = timedelta(days=1)
 
 
 class EndWatch:
@@ -114,6 +116,16 @@ def end_all(user: User, reason: EndedSession.Reason, *, keep: HttpRequest | None
 def listed(user: User) -> list[UserSession]:
     """The person's living sessions, the one last seen first."""
     return sorted(UserSession.objects.purge_and_list(user), key=lambda session: session.last_seen_at, reverse=True)
+
+
+def households_of(people: Collection[int]) -> dict[int, set[str]]:
+    """From which households these people's sessions were in use during the last day, where that is known."""
+    lately = UserSession.objects.filter(user__in=people, last_seen_at__gt=timezone.now() - SAME_HOME)
+    found: dict[int, set[str]] = {}
+    for user_id, address in lately.values_list("user_id", "ip"):
+        if addresses.tells_household(addresses.tidy(address)):
+            found.setdefault(user_id, set()).add(addresses.household(addresses.tidy(address)))
+    return found
 
 
 def forget_old_ends(now: datetime) -> None:

@@ -10,6 +10,7 @@ from games import names, rooms
 from games.bots.strengths import STRENGTHS, Strength
 from games.lobby import MOST_BOTS
 from games.models import Game, Room
+from games.ranked import Newcomer
 from games.rules import terms
 from games.rules.edition import load_edition
 
@@ -58,6 +59,18 @@ def _faces() -> list[tuple[str, object]]:
     return [("", _("Drawn")), *((face, names.of_market(face)) for face in faces)]
 
 
+class OpenChoices(forms.RadioSelect):
+    """Radio buttons of which some cannot be chosen now."""
+
+    shut: frozenset[str] = frozenset()
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        if str(value) in self.shut:
+            option["attrs"]["disabled"] = True
+        return option
+
+
 class RoomForm(forms.Form):
     """What is played in a new room: as usual, unless somebody says otherwise."""
 
@@ -79,7 +92,7 @@ class RoomForm(forms.Form):
         coerce=lambda said: said == "yes",
         choices=[("no", _("Casual")), ("yes", _("Ranked"))],
         initial="no",
-        widget=forms.RadioSelect,
+        widget=OpenChoices,
     )
     public = forms.TypedChoiceField(
         label=_("Who may come"),
@@ -111,9 +124,12 @@ class RoomForm(forms.Form):
     hold_ms = forms.IntegerField(label=_("Turning a tile over, milliseconds"), required=False, min_value=0)
     countdown_ms = forms.IntegerField(label=_("Countdown, seconds"), required=False, min_value=1)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, newcomer: Newcomer | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.newcomer = newcomer
         self._show_usual_limits(*terms.PACES)
+        if newcomer is not None:
+            self._shut_ranked(newcomer)
 
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}
@@ -132,6 +148,15 @@ class RoomForm(forms.Form):
         """What was said, as `rooms.open_room` takes it."""
         said = ("size", "rulebook", "pace", "ranked", "public", "faces", "limits", "bots")
         return {name: self.cleaned_data[name] for name in said}
+
+    def _shut_ranked(self, newcomer: Newcomer) -> None:
+        field = self.fields["ranked"]
+        field.help_text = _("Ranked games open after %(needed)s casual ones: you have %(played)s.") % {
+            "needed": newcomer.needed,
+            "played": newcomer.played,
+        }
+        if isinstance(field.widget, OpenChoices):
+            field.widget.shut = frozenset({"yes"})
 
     def _show_usual_limits(self, *paces: terms.Pace) -> None:
         for name in UNITS[paces[0]]:
@@ -189,13 +214,13 @@ class SettingsForm(RoomForm):
         self.fields["ready_ms"].label = _("Getting ready, minutes") if relaxed else _("Getting ready, seconds")
 
     @classmethod
-    def of(cls, room: Room) -> "SettingsForm":
+    def of(cls, room: Room, newcomer: Newcomer | None = None) -> "SettingsForm":
         """Filled in as a room is."""
         limits = {name: room.limits[name] // unit for name, unit in UNITS[room.pace].items()} if room.limits else {}
         markets = {f"market_{number}": face for number, face in enumerate(room.faces, 1)}
         yes = {True: "yes", False: "no"}
         kept = {"size": room.size, "rulebook": room.rulebook, "ranked": yes[room.ranked], "public": yes[room.public]}
-        return cls(initial=kept | markets | limits, of_pace=room.pace)
+        return cls(initial=kept | markets | limits, of_pace=room.pace, newcomer=newcomer)
 
     def chosen(self) -> dict[str, Any]:
         """What was said, as `rooms.change` takes it."""

@@ -22,7 +22,7 @@ from typing import ParamSpec, TypeVar
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 
-from games import packing
+from games import packing, repeats
 from games.pulse import pulse
 
 logger = logging.getLogger(__name__)
@@ -75,12 +75,14 @@ class Departure:
 class Ending:
     """What a game's last line means for its row and its seats.
 
-    `ladder` is where a ranked game counts, `standings` each seat's place and points in the order of the seats; a void
-    game has no places. Where staff or a fault of the server made it void, whoever had left is forgiven.
+    `traded` tells of a purchase or an opened bag. `ladder` is where a ranked game counts, `standings` each seat's place
+    and points in the order of the seats; a void game has no places. Where staff or a fault of the server made it void,
+    those who had left are forgiven.
     """
 
     reason: str
     rounds: int
+    traded: bool
     ladder: str | None
     standings: tuple[tuple[int | None, int], ...]
     forgives: bool
@@ -159,8 +161,8 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
     numbers = _finish_numbers(cursor, endings)
     for game_id, ending in endings.items():
         cursor.execute(
-            "UPDATE games_game SET reason = %s, rounds = %s, lost_ms = %s, finish_seq = %s WHERE id = %s",
-            [ending.reason, ending.rounds, _lost_ms(cursor, game_id), numbers.get(game_id), game_id],
+            "UPDATE games_game SET reason = %s, rounds = %s, traded = %s, lost_ms = %s, finish_seq = %s WHERE id = %s",
+            [ending.reason, ending.rounds, ending.traded, _lost_ms(cursor, game_id), numbers.get(game_id), game_id],
         )
         _let_go(cursor, [(game_id, one) for one in _departures(cursor, game_id)])
         cursor.executemany(
@@ -169,6 +171,10 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
             " ended = (SELECT ended FROM games_game WHERE id = games_seat.game_id) WHERE game_id = %s AND number = %s",
             [(place, points, ending.forgives, game_id, seat) for seat, (place, points) in enumerate(ending.standings)],
         )
+        if game_id in numbers:
+            # The ladder's counter is locked: whatever ended earlier is seen here.
+            weight = repeats.weight_of(game_id)
+            cursor.execute("UPDATE games_game SET weight = %s WHERE id = %s", [weight, game_id])
 
 
 def _departures(cursor: CursorWrapper, game_id: int) -> list[Departure]:

@@ -19,7 +19,7 @@ from accounts.models import User
 from games import news, rooms
 from games.ladder import standing
 from games.models import Game, Room, Waiting
-from games.ranked import MOST_MEETINGS, meetings_today, refusal_of_ranked
+from games.ranked import MOST_MEETINGS, households_shared, meetings_today, refusal_of_ranked
 from games.rooms import RoomRefusal
 from games.rules import terms
 
@@ -33,6 +33,8 @@ FIRST_WINDOW = 100
 STEP_SECONDS = 10
 STEP = 50
 ANYBODY_SECONDS = 180
+# A pair that has met today waits this long for other opponents, once more for each time.
+REPEAT_SECONDS = 60
 
 # What is said of how long it takes comes from so many matches of the last day.
 LAST_MATCHES = 20
@@ -114,21 +116,26 @@ def match(players: int, now: datetime) -> int:
     barred: set[int] = set()
     while True:
         fresh = [row for row in _fresh(players, now) if row.user_id not in barred]
-        group = choose(fresh, players, now, apart([row.user_id for row in fresh], now))
+        group = choose(fresh, players, now, apart(fresh, now))
         if not group:
             return opened
         with transaction.atomic():
             ids = [row.user_id for row in group]
             list(User.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk"))
             kept = [row for row in _fresh(players, now) if row.user_id in ids]
-            if len(kept) < players or rooms.blocked_pairs(ids):
+            if len(kept) < players or rooms.blocked_pairs(ids) or households_shared(ids):
                 continue
             out = [person for person in ids if refusal_of_ranked([person], person)]
             if out:
                 Waiting.objects.filter(user__in=out).delete()
                 barred.update(out)
                 continue
-            _seat(kept, now)
+            try:
+                with transaction.atomic():
+                    _seat(kept, now)
+            except RoomRefusal:
+                # What keeps them apart came about just now: the next beat sees it.
+                return opened
             opened += 1
 
 
@@ -142,11 +149,14 @@ def _seat(group: Sequence[Waiting], now: datetime) -> Game:
     return rooms.open_matched([row.user_id for row in group], waited_seconds=max(0, round(sum(waited) / len(waited))))
 
 
-def apart(people: Collection[int], now: datetime) -> set[frozenset[int]]:
-    """The pairs that are not to meet: they have met too often today, or one of them has blocked the other. Those never
-    meet here, however long they wait and whoever else is there."""
-    met = meetings_today(people, now)
-    return {pair for pair, number in met.items() if number >= MOST_MEETINGS} | rooms.blocked_pairs(people)
+def apart(waiting: Collection[Waiting], now: datetime) -> set[frozenset[int]]:
+    """The pairs that are not to meet now: they have met too often today, share a household, or one has blocked the
+    other. A pair that has met at all today waits a while for other opponents first."""
+    waited = {row.user_id: (now - row.since).total_seconds() for row in waiting}
+    met = meetings_today(waited, now)
+    too_soon = {pair for pair, number in met.items() if min(map(waited.__getitem__, pair)) < REPEAT_SECONDS * number}
+    too_often = {pair for pair, number in met.items() if number >= MOST_MEETINGS}
+    return too_soon | too_often | households_shared(waited) | rooms.blocked_pairs(waited)
 
 
 def choose(waiting: Sequence[Waiting], players: int, now: datetime, never: Set[frozenset[int]]) -> list[Waiting] | None:

@@ -65,9 +65,9 @@ def signed(points: Decimal) -> str:
     return f"{points:+.2f}".replace("-", "−")
 
 
-def k_factor(games: int) -> int:
-    """How much one game counts for a player who has played so many."""
-    return next((k for fewer_than, k in K_STEPS if games < fewer_than), K_SETTLED)
+def k_factor(games: int, weight: int = 100) -> int:
+    """How much one game counts for a player who has played so many; a game of less weight counts that much less."""
+    return next((k for fewer_than, k in K_STEPS if games < fewer_than), K_SETTLED) * weight // 100
 
 
 @lru_cache(maxsize=1 << 16)
@@ -89,27 +89,29 @@ def result(own: int, other: int) -> Decimal:
     return _ONE if own < other else _NONE
 
 
-def changes(standings: Sequence[Standing], places: Sequence[int]) -> list[Change]:
-    """What a game with these places (1 is the best) does to each player, in the order given."""
+def changes(standings: Sequence[Standing], places: Sequence[int], weight: int = 100) -> list[Change]:
+    """What a game with these places (1 is the best) does to each player, in the order given; `weight` is in percent."""
     _check(standings, places)
     found = []
     for player, standing in enumerate(standings):
-        delta = _weighed(standing, len(standings), [gain for _, gain in _gains(standings, places, player)])
+        k = k_factor(standing.games, weight)
+        delta = _weighed(k, len(standings), [gain for _, gain in _gains(standings, places, player)])
         after = max(FLOOR, standing.rating + delta)
-        found.append(Change(standing.rating, delta, after, k_factor(standing.games), standing.games))
+        found.append(Change(standing.rating, delta, after, k, standing.games))
     return found
 
 
-def pairs(standings: Sequence[Standing], places: Sequence[int], player: int) -> list[Pair]:
+def pairs(standings: Sequence[Standing], places: Sequence[int], player: int, weight: int = 100) -> list[Pair]:
     """Where this player's change comes from, opponent by opponent."""
     _check(standings, places)
     found: list[Pair] = []
     so_far: list[Decimal] = []
     told = Decimal("0.00")
+    k = k_factor(standings[player].games, weight)
     for other, gain in _gains(standings, places, player):
         so_far.append(gain)
         # Rounded as it adds up, so that the last pair brings the sum to the change itself.
-        points = _weighed(standings[player], len(standings), so_far) - told
+        points = _weighed(k, len(standings), so_far) - told
         told += points
         expected = expectation(standings[player].rating, standings[other].rating)
         found.append(Pair(other, expected, result(places[player], places[other]), points))
@@ -125,12 +127,12 @@ def _gains(standings: Sequence[Standing], places: Sequence[int], player: int) ->
     ]
 
 
-def _weighed(standing: Standing, players: int, gains: Sequence[Decimal]) -> Decimal:
+def _weighed(k: int, players: int, gains: Sequence[Decimal]) -> Decimal:
     """K · 2/n · the sum, to the cent; summed by size, so that seats may change places without a cent's difference."""
     total = _NONE
     for gain in sorted(gains):
         total = _ARITHMETIC.add(total, gain)
-    product = _ARITHMETIC.multiply(Decimal(2 * k_factor(standing.games)), total)
+    product = _ARITHMETIC.multiply(Decimal(2 * k), total)
     return _ARITHMETIC.divide(product, Decimal(players)).quantize(CENT, ROUND_HALF_EVEN) + 0
 
 

@@ -151,6 +151,7 @@ def ending_of(last: Step) -> log.Ending | None:
     return log.Ending(
         reason=result.reason,
         rounds=rules.full_rounds(state),
+        traded=any(player.art or player.cards for player in state.players),
         ladder=state.terms.pace if state.terms.ranked else None,
         standings=tuple((places.get(score.seat), score.total) for score in result.scores),
         forgives=isinstance(last.event, GameEnded) and last.event.by in ("staff", "server"),

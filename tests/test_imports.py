@@ -47,6 +47,7 @@ LEVELS: list[list[str]] = [
     ["games.ladder"],
     ["games.log", "games.doorbell", "games.news", "games.opening", "games.servers", "games.pulse"],
     ["games.chance_secrets"],
+    ["games.repeats"],
     ["games.models", "games.migrations"],
     ["accounts"],
     ["games.names"],

@@ -53,7 +53,8 @@ class Explained:
 class Explanation:
     """What a ladder made of a game: players by place, or why it was not rated.
 
-    `pending` tells of a ranked game whose turn has not come yet, `voided` of one that staff took out.
+    `pending` tells of a ranked game whose turn has not come yet, `voided` of one that staff took out. `weight` is how
+    much of the points it brought, in percent.
     """
 
     ranked: bool
@@ -61,6 +62,7 @@ class Explanation:
     voided: bool = False
     why_not: str = ""
     players: tuple[Explained, ...] = ()
+    weight: int = 100
 
 
 def explain(game: Game) -> Explanation:
@@ -77,7 +79,7 @@ def explain(game: Game) -> Explanation:
     lines = _lines(game)
     if not lines or any(seat.user_id not in lines or seat.place is None for seat in seats):
         return Explanation(ranked=True, pending=True)
-    return Explanation(ranked=True, players=_explained(seats, lines))
+    return Explanation(ranked=True, players=_explained(seats, lines, game.weight), weight=game.weight)
 
 
 def _lines(game: Game) -> dict[int, RatingEvent]:
@@ -86,7 +88,7 @@ def _lines(game: Game) -> dict[int, RatingEvent]:
     return {line.player_id: line for line in RatingEvent.objects.filter(game=game, generation=generation)}
 
 
-def _explained(seats: list[Seat], lines: dict[int, RatingEvent]) -> tuple[Explained, ...]:
+def _explained(seats: list[Seat], lines: dict[int, RatingEvent], weight: int) -> tuple[Explained, ...]:
     own = [lines[seat.user_id or 0] for seat in seats]
     standings = [Standing(line.before, line.games_before) for line in own]
     places = [seat.place or 0 for seat in seats]
@@ -110,7 +112,7 @@ def _explained(seats: list[Seat], lines: dict[int, RatingEvent]) -> tuple[Explai
                     result=pair.result,
                     points=pair.points,
                 )
-                for pair in rating.pairs(standings, places, player)
+                for pair in rating.pairs(standings, places, player, weight)
             ),
         )
         for player, seat in enumerate(seats)

@@ -33,6 +33,7 @@ class Finished:
     voided: bool
     listed: bool
     players: tuple[tuple[int, int], ...]
+    weight: int = 100
 
     @property
     def counts(self) -> bool:
@@ -44,27 +45,30 @@ def finished(pace: str, after: int, *, up_to: int | None = None, most: int = 1) 
     games = Game.objects.filter(pace=pace, finish_seq__gt=after).order_by("finish_seq")
     if up_to is not None:
         games = games.filter(finish_seq__lte=up_to)
-    columns = ("id", "finish_seq", "ended", "reason", "rounds", "lost_ms", "voided", "listed", "rated")
-    rows = list(games.values_list(*columns)[:most])
+    of_end = ("reason", "rounds", "traded", "weight", "lost_ms", "voided", "listed", "rated")
+    rows = list(games.values_list("id", "finish_seq", "ended", *of_end)[:most])
     seats: defaultdict[int, list[Sat]] = defaultdict(list)
     sat = Seat.objects.filter(game__in=[row[0] for row in rows]).order_by("number")
     for game_id, kind, user_id, is_guest, place in sat.values_list("game", "kind", "user", "user__is_guest", "place"):
         seats[game_id].append(Sat(kind, user_id, is_guest, place))
     found = []
-    for game_id, seq, ended, reason, rounds, lost_ms, voided, listed, rated in rows:
+    for game_id, seq, ended, reason, rounds, traded, weight, lost_ms, voided, listed, rated in rows:
         if ended is None or seq is None:
             raise ValueError(f"game {game_id} has a number and no end")
-        outcome = outcome_of(pace, reason, rounds, lost_ms, seats[game_id])
+        outcome = outcome_of(pace, reason, rounds if traded else 0, lost_ms, seats[game_id], weight)
         if rated == Rated.COMPANY:
             # Whoever was a guest then may have an account by now: what was decided stands.
             outcome = Rated.COMPANY
         players = sorted((seat.user_id, seat.place) for seat in seats[game_id] if seat.user_id and seat.place)
-        found.append(Finished(game_id, seq, ended, outcome, voided is not None, listed, tuple(players)))
+        found.append(Finished(game_id, seq, ended, outcome, voided is not None, listed, tuple(players), weight))
     return found
 
 
-def outcome_of(pace: str, reason: str, rounds: int, lost_ms: int, seats: Sequence[Sat]) -> Game.Rated:
-    """What its ladder makes of a ranked game that ended like this."""
+def outcome_of(
+    pace: str, reason: str, rounds: int, lost_ms: int, seats: Sequence[Sat], weight: int = 100
+) -> Game.Rated:
+    """What its ladder makes of a ranked game that ended like this; `rounds` are full ones, none where nothing was
+    traded."""
     if reason == "void":
         return Rated.VOID
     if rounds < 1:
@@ -75,7 +79,9 @@ def outcome_of(pace: str, reason: str, rounds: int, lost_ms: int, seats: Sequenc
         return Rated.COMPANY
     places = sorted(seat.place or 0 for seat in seats)
     whole = 2 <= len(seats) <= 4 and places == list(range(1, len(seats) + 1))
-    return Rated.RATED if whole and all(seat.user_id for seat in seats) else Rated.PARKED
+    if not whole or not all(seat.user_id for seat in seats):
+        return Rated.PARKED
+    return Rated.RATED if weight else Rated.REPEAT
 
 
 def season_of(moment: datetime) -> date:

@@ -199,7 +199,7 @@ def write(pace: str, generation: int, games: Sequence[Finished]) -> None:
 def play(held: dict[int, Held], game: Finished) -> list[tuple[int, rating.Change]]:
     """What a game that counts does to its players, who are brought along."""
     before = [held.get(user_id, Held()) for user_id, _ in game.players]
-    found = rating.changes([one.standing for one in before], [place for _, place in game.players])
+    found = rating.changes([one.standing for one in before], [place for _, place in game.players], game.weight)
     for (user_id, _), one, change in zip(game.players, before, found, strict=True):
         held[user_id] = one.after(change, game.ended)
     return [(user_id, change) for (user_id, _), change in zip(game.players, found, strict=True)]

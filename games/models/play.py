@@ -55,8 +55,9 @@ class Game(models.Model):
 
         RATED = "rated", _("rated")
         VOID = "void", _("not rated: the game was void")
-        SHORT = "short", _("not rated: not one full round was played")
+        SHORT = "short", _("not rated: not one full round with a trade was played")
         FAULT = "fault", _("not rated: the server was away for more than a minute")
+        REPEAT = "repeat", _("not rated: the same players had met too often that day")
         COMPANY = "company", _("not rated: not everybody has an account")
         PARKED = "parked", _("not rated yet: somebody has to look at it")
 
@@ -90,6 +91,10 @@ class Game(models.Model):
     reason = models.CharField(max_length=16, blank=True)
     rounds = models.PositiveSmallIntegerField(default=0)
     lost_ms = models.BigIntegerField(default=0)
+    # Whether anything was traded. How much of its points a ranked game brings, in percent: less where the same players
+    # had met before that day.
+    traded = models.BooleanField(default=True)
+    weight = models.PositiveSmallIntegerField(default=100)
     finish_seq = models.BigIntegerField(null=True)
     # Whether the careers of its players have it in them.
     counted = models.BooleanField(default=False)

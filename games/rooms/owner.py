@@ -8,7 +8,7 @@ from accounts import looks
 from accounts.models import User
 from games import news
 from games.models import Admission, Room, RoomSeat
-from games.rooms.holding import blocked, end, held, refuse_all_but, refuse_playing
+from games.rooms.holding import blocked, end, held, refuse_all_but, refuse_playing, refuse_ranked
 from games.rooms.refusals import RoomRefusal
 from games.rooms.staff import put_out
 from games.rooms.state import admission_of
@@ -35,6 +35,8 @@ def change(
             raise RoomRefusal("too_small")
         if ranked and any(seat.user is None or seat.user.is_guest for seat in seats):
             raise RoomRefusal("people_only")
+        if ranked and not room.ranked:
+            refuse_ranked(room, owner)
         free = sorted(set(range(size)) - {seat.number for seat in seats})
         beyond = [seat for seat in seats if seat.number >= size]
         for seat, number in zip(beyond, free, strict=False):

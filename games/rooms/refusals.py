@@ -13,6 +13,8 @@ REFUSALS: dict[str, str | Promise] = {
     "removed": _("The owner of this room has shown you out."),
     "blocked": _("Somebody here has blocked you, or you have blocked them."),
     "guest": _("Guests do not play ranked games. Keep your account first."),
+    "new": _("Ranked games open to you after a few casual ones."),
+    "household": _("Each household has one seat at a ranked table. Casual games are open to all of you."),
     "barred": _("You are barred from ranked games."),
     "paused": _("You left ranked games more than once, so you wait before the next one."),
     "company": _("Somebody at this table may not play ranked games just now."),

@@ -16,7 +16,7 @@ from games import lobby as lobbies
 from games import quick
 from games.forms import BotsForm
 from games.models import Game
-from games.ranked import pause_of
+from games.ranked import newcomer_of, pause_of
 from games.rooms import RoomRefusal
 from games.views.elsewhere import to_own_game
 
@@ -50,6 +50,7 @@ def _tables(request: HttpRequest) -> dict[str, Any]:
         "own_rooms": lobbies.rooms_of(me.pk) if me else [],
         "sizes": quick.crowd().items(),
         "pause": pause_of(me.pk) if me else None,
+        "newcomer": newcomer_of(me) if me and not me.is_guest else None,
         "running": lobbies.running_games(me.pk) if me else [],
     }
 

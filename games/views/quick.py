@@ -15,7 +15,7 @@ from accounts.buttons import button_of
 from accounts.models import User
 from games import quick, rooms
 from games.models import Waiting
-from games.ranked import pause_of
+from games.ranked import newcomer_of, pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
 from games.views.elsewhere import to_own_game
@@ -79,5 +79,6 @@ def _context(me: User, row: Waiting | None) -> dict[str, Any]:
         "outlook": quick.outlook(row) if row else None,
         "sizes": quick.crowd().items(),
         "pause": pause_of(me.pk),
+        "newcomer": None if me.is_guest else newcomer_of(me),
         "beat_seconds": quick.BEAT_SECONDS,
     }

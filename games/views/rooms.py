@@ -25,7 +25,7 @@ from games.bots.strengths import STRENGTHS
 from games.forms import UNITS, RoomForm, SettingsForm
 from games.ladder import standings
 from games.models import Game, Room
-from games.ranked import pause_of
+from games.ranked import Newcomer, newcomer_of, pause_of
 from games.rooms import RoomRefusal
 from games.rules import terms
 from games.views.elsewhere import to_own_game
@@ -83,7 +83,7 @@ ACTS: dict[str, Callable[[HttpRequest, Room, User], object]] = {
 @button_of("games:new_room")
 def open_room(request: HttpRequest) -> HttpResponse:
     """A new room; who is nobody yet opens it as a guest."""
-    form = RoomForm(request.POST)
+    form = RoomForm(request.POST, newcomer=_newcomer(request))
     if not form.is_valid():
         return render(request, "games/open_room.html", {"form": form}, status=422)
     me = _somebody(request)
@@ -121,7 +121,7 @@ def sit_anywhere(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def new_room(request: HttpRequest) -> HttpResponse:
-    return render(request, "games/open_room.html", {"form": RoomForm()})
+    return render(request, "games/open_room.html", {"form": RoomForm(newcomer=_newcomer(request))})
 
 
 @require_safe
@@ -186,7 +186,7 @@ def settings(request: HttpRequest, code: str) -> HttpResponse:
     """The owner changes what is played."""
     found = get_object_or_404(Room, code=code)
     me = request.user
-    form = SettingsForm(request.POST, of_pace=found.pace)
+    form = SettingsForm(request.POST, of_pace=found.pace, newcomer=_newcomer(request))
     if not isinstance(me, User) or not form.is_valid():
         return render(request, "games/room.html", _context(request, found) | {"settings_form": form}, status=422)
     try:
@@ -210,6 +210,12 @@ def _somebody(request: HttpRequest) -> User | HttpResponse:
     return request.user
 
 
+def _newcomer(request: HttpRequest) -> Newcomer | None:
+    """How far the person who asks is on the way to ranked games; None for visitors, guests and established players."""
+    me = request.user
+    return newcomer_of(me) if isinstance(me, User) and not me.is_guest else None
+
+
 def _too_often(request: HttpRequest, me: User, action: str) -> HttpResponse | None:
     """Why this person waits, where they did it too often lately; of visitors only so many come in from an address."""
     late: HttpResponse | None = ratelimit.consume_or_429(request, action=action, user=me)
@@ -225,6 +231,7 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
     meeting = pace.meeting_of(relaxed_game) if relaxed_game else None
     is_owner = me is not None and room.owner_id == me.pk
     may_change = is_owner and running is None and room.closed is None
+    ranked_seats = room.ranked and running is None and room.closed is None
     return {
         "room": room,
         "made_for": f"{me.pk if me else 0} {bool(mine):d}{may_change:d}{room.closed is None:d}",
@@ -245,7 +252,8 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "undecided": pace.undecided(meeting) if meeting else [],
         "admission": rooms.admission_of(room, me.pk) if me else None,
         "unwelcome": rooms.unwelcome(room, me.pk) if me and mine is None and room.closed is None else "",
-        "pause": pause_of(me.pk) if me and room.ranked and running is None and room.closed is None else None,
+        "pause": pause_of(me.pk) if me and ranked_seats else None,
+        "newcomer": _newcomer(request) if ranked_seats else None,
         "link": request.build_absolute_uri(reverse("games:room", args=[room.code])),
         "strengths": [(one, names.STRENGTHS[one]) for one in STRENGTHS],
         "rulebook": names.RULEBOOKS[room.rulebook],  # type: ignore[index]
@@ -253,7 +261,7 @@ def _context(request: HttpRequest, room: Room) -> dict[str, Any]:
         "turn_time": _turn_time(room),
         "invited": _invited(room) if mine else [],
         "faces": [names.of_market(face) for face in room.faces],
-        "settings_form": SettingsForm.of(room) if may_change else None,
+        "settings_form": SettingsForm.of(room, _newcomer(request)) if may_change else None,
     }
 
 

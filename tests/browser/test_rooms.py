@@ -15,13 +15,14 @@ from games.models import Game, Room, Waiting
 from tests.browser.conftest import PATIENCE_MS, OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 from tests.games.written import Written
+from tests.people import established
 
 ROOM = re.compile(r"/rooms/[a-z0-9]{10}/$")
 PHONE, LAPTOP = {"width": 360, "height": 640}, {"width": 1280, "height": 800}
 
 
 async def named(*names: str) -> Sequence[User]:
-    return [await sync_to_async(User.objects.create_user)(name) for name in names]
+    return [await sync_to_async(established)(name) for name in names]
 
 
 async def at_a_table(page: Page) -> None:
@@ -437,7 +438,7 @@ def full_lobby(alice: User, bob: User, charlie: User) -> Room:
     for number, (name, at_pace, ranked) in enumerate(
         [("Milady", "live", True), ("Vidocq", "relaxed", False), ("Cartouche", "live", False)]
     ):
-        other = User.objects.create_user(name)
+        other = established(name)
         rooms.open_room(other, size=2 + number, pace=at_pace, ranked=ranked)  # type: ignore[arg-type]
     room = rooms.open_room(alice, size=4)
     rooms.sit(room, bob)

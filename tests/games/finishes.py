@@ -8,12 +8,13 @@ from accounts.models import User
 from games import chance_secrets
 from games.models import Finish, Game, Seat
 from games.rules import chance, terms
+from tests.people import established
 
 FIRST_END = datetime(2026, 11, 2, 20, 0, tzinfo=UTC)
 
 
 def people(*names: str) -> list[User]:
-    return [User.objects.create_user(name) for name in names]
+    return [established(name) for name in names]
 
 
 def finish(players: Sequence[User | None], *, places: Sequence[int] = (), pace: str = "live", **fields: Any) -> Game:

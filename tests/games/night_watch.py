@@ -16,12 +16,13 @@ from games.models import Act, Case, Game, Reason, Report
 from games.moderation import cases, reports
 from games.moderation.reports import Moment
 from games.opening import NewSeat, open_game
+from tests.people import established
 
 SECRET = "JBSWY3DPEHPK3PXP"
 
 
 def somebody(name: str, **fields: object) -> User:
-    return User.objects.create_user(name, "ten black gloves", **fields)
+    return established(name, "ten black gloves", **fields)
 
 
 def moderator(name: str = "Juve", *, administrator: bool = False) -> User:

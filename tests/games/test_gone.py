@@ -14,6 +14,7 @@ from accounts.models import User
 from games import intervention, pace, quick, rooms
 from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.rules.terms import Pace
+from tests.people import established
 
 Going = Callable[[User], None]
 
@@ -27,12 +28,12 @@ GOING = [closing.close, closing.delete, suspend]
 
 @pytest.fixture
 def alice(db: None) -> User:
-    return User.objects.create_user("Alice")
+    return established("Alice")
 
 
 @pytest.fixture
 def bob(db: None) -> User:
-    return User.objects.create_user("Bob")
+    return established("Bob")
 
 
 def game_of(pace: Pace, *people: User) -> Game:
@@ -73,7 +74,7 @@ def test_they_leave_a_live_game_at_once_and_their_room(go: Going, conduct: str, 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("go", GOING)
 def test_their_room_is_the_others_while_these_play_on(go: Going, alice: User, bob: User) -> None:
-    charlie = User.objects.create_user("Charlie")
+    charlie = established("Charlie")
     game = game_of("live", bob, alice, charlie)
     go(bob)
     game.refresh_from_db()
@@ -125,7 +126,7 @@ def test_a_game_that_cannot_be_left_keeps_nobody_in_others(
 @pytest.mark.django_db
 def test_leaving_a_game_that_one_is_not_in_changes_nothing(alice: User, bob: User) -> None:
     game = game_of("relaxed", alice, bob)
-    assert not intervention.leave(game.pk, User.objects.create_user("Charlie").pk)
+    assert not intervention.leave(game.pk, established("Charlie").pk)
     assert intervention.leave(game.pk, bob.pk)
     assert not intervention.leave(game.pk, bob.pk)
 

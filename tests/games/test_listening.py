@@ -26,6 +26,7 @@ from games.rules.terms import Pace
 from games.tables import Tables
 from midnight.asgi import application
 from tests.games.written import Written
+from tests.people import established
 from tests.sockets import PATIENCE, Socket
 from tests.table.inside import InnerPage
 
@@ -40,7 +41,7 @@ async def layer(transactional_db: None) -> AsyncIterator[None]:
 
 @sync_to_async
 def people(*names: str) -> list[User]:
-    return [User.objects.create_user(name) for name in names]
+    return [established(name) for name in names]
 
 
 @sync_to_async

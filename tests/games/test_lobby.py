@@ -15,6 +15,7 @@ from accounts.models import User
 from games import chat, intervention, lobby, quick, rooms
 from games.models import Game, Room, RoomSeat
 from games.rules import terms
+from tests.people import established
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +68,7 @@ def queries_of(client: Client, address: str = "/play/") -> int:
 def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made_in_a_tenth_of_a_second(
     client: Client, in_work: Callable[[float], float]
 ) -> None:
-    client.force_login(User.objects.create_user("Alice"))
+    client.force_login(established("Alice"))
     client.get("/play/")
     open_many(0, 5)
     few = queries_of(client)
@@ -82,7 +83,7 @@ def test_a_lobby_of_five_hundred_rooms_asks_no_more_than_one_of_five_and_is_made
 
 def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_listed() -> None:
     names = ("Alice", "Bob", "Charlie", "Dora", "Edith", "Frank")
-    alice, bob, charlie, dora, edith, frank = (User.objects.create_user(name) for name in names)
+    alice, bob, charlie, dora, edith, frank = (established(name) for name in names)
     free = rooms.open_room(alice)
     rooms.open_room(bob, public=False)
     full = rooms.open_room(charlie)
@@ -100,7 +101,7 @@ def test_only_public_rooms_with_people_and_a_free_seat_where_nobody_plays_are_li
 
 
 def test_a_live_room_in_which_nobody_is_leads_nobody_there_until_somebody_comes_back() -> None:
-    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    alice, bob, charlie = (established(name) for name in ("Alice", "Bob", "Charlie"))
     live = rooms.open_room(alice, size=4, bots=["master"])
     rooms.sit(live, bob)
     relaxed = rooms.open_room(alice, size=3, pace="relaxed")
@@ -117,7 +118,7 @@ def test_a_live_room_in_which_nobody_is_leads_nobody_there_until_somebody_comes_
 
 @pytest.mark.parametrize("speed", Game.Pace.values)
 def test_nobody_is_led_back_into_a_game_that_they_left_for_good(speed: terms.Pace, client: Client) -> None:
-    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    alice, bob, charlie = (established(name) for name in ("Alice", "Bob", "Charlie"))
     room = rooms.open_room(alice, size=3, pace=speed)
     for person in (bob, charlie):
         rooms.sit(room, person)
@@ -149,7 +150,7 @@ def begun(*people: User, pace: terms.Pace = "relaxed", bots: Sequence[str] = ())
 def test_ones_own_games_say_with_whom_at_which_pace_and_until_when_at_no_more_questions_for_many(
     client: Client,
 ) -> None:
-    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    alice, bob, charlie = (established(name) for name in ("Alice", "Bob", "Charlie"))
     client.force_login(alice)
     soon, later = (datetime(2040, 5, day, 12, tzinfo=UTC) for day in (1, 2))
 
@@ -180,7 +181,7 @@ def test_ones_own_games_say_with_whom_at_which_pace_and_until_when_at_no_more_qu
 
 
 def test_whoever_plays_finds_their_game_at_the_rooms_address_even_where_the_room_is_closed() -> None:
-    alice, bob, charlie, dora = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
+    alice, bob, charlie, dora = (established(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
     room, game = begun(alice, bob, charlie)
     rooms.close_room(room)
     assert not room.seats.exists()
@@ -190,11 +191,11 @@ def test_whoever_plays_finds_their_game_at_the_rooms_address_even_where_the_room
 
 
 def test_rooms_are_found_by_pace_and_kind_and_the_fullest_comes_first() -> None:
-    alice, bob, charlie, dora = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
+    alice, bob, charlie, dora = (established(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
     empty = rooms.open_room(alice, size=4, ranked=True)
     relaxed = rooms.open_room(bob, size=3, pace="relaxed")
     fuller = rooms.open_room(charlie, size=4)
-    for person in (dora, User.objects.create_user("Edith")):
+    for person in (dora, established("Edith")):
         rooms.sit(fuller, person)
     assert list(lobby.free_rooms()) == [fuller, relaxed, empty]
     assert list(lobby.free_rooms(pace="relaxed")) == [relaxed]
@@ -203,7 +204,7 @@ def test_rooms_are_found_by_pace_and_kind_and_the_fullest_comes_first() -> None:
 
 
 def test_the_part_of_the_lobby_that_lives_says_how_many_wait_for_a_match(client: Client) -> None:
-    alice, bob = User.objects.create_user("Alice"), User.objects.create_user("Bob")
+    alice, bob = established("Alice"), established("Bob")
     client.force_login(alice)
 
     def waiting() -> int:
@@ -218,7 +219,7 @@ def test_the_part_of_the_lobby_that_lives_says_how_many_wait_for_a_match(client:
 
 
 def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> None:
-    alice, bob = User.objects.create_user("Alice"), User.objects.create_user("Bob")
+    alice, bob = established("Alice"), established("Bob")
     room = rooms.open_room(alice, public=False)
     client.force_login(bob)
     assert room.code not in client.get("/play/").content.decode()
@@ -232,7 +233,7 @@ def test_whoever_is_invited_finds_the_room_among_their_own(client: Client) -> No
 def test_invitations_come_after_ones_own_rooms_however_many_they_are(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alice, bob = User.objects.create_user("Alice"), User.objects.create_user("Bob")
+    alice, bob = established("Alice"), established("Bob")
     own = [rooms.open_room(bob, pace="relaxed") for _ in range(2)]
     others = [rooms.open_room(alice, pace="relaxed") for _ in range(3)]
     for room in others:
@@ -244,7 +245,7 @@ def test_invitations_come_after_ones_own_rooms_however_many_they_are(
 
 @pytest.mark.parametrize("who_blocks", [0, 1])
 def test_no_invitation_leads_to_somebody_blocked(who_blocks: int) -> None:
-    alice, bob, charlie, dora = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
+    alice, bob, charlie, dora = (established(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
     of_alice, with_alice, without = (
         rooms.open_room(owner, size=3, pace="relaxed", public=False) for owner in (alice, charlie, dora)
     )
@@ -262,7 +263,7 @@ def test_no_invitation_leads_to_somebody_blocked(who_blocks: int) -> None:
 
 
 def test_every_page_and_the_header_that_is_rung_say_how_many_invitations_wait(client: Client) -> None:
-    alice, bob, charlie = (User.objects.create_user(name) for name in ("Alice", "Bob", "Charlie"))
+    alice, bob, charlie = (established(name) for name in ("Alice", "Bob", "Charlie"))
     first, second = rooms.open_room(alice, public=False), rooms.open_room(charlie, size=3)
     client.force_login(bob)
     assert "invitation" not in client.get("/play/turns/").content.decode()

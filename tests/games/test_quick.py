@@ -19,6 +19,7 @@ from games.opening import NewSeat, open_game
 from games.rooms import RoomRefusal
 from games.rules import terms
 from tests.games.written import Written
+from tests.people import established
 
 NOW = timezone.now()
 
@@ -30,7 +31,7 @@ def it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def people(number: int) -> list[User]:
-    return [User.objects.create_user(f"Player {chr(65 + one)}") for one in range(number)]
+    return [established(f"Player {chr(65 + one)}") for one in range(number)]
 
 
 def waits(person: User, players: int = 2, *, rating: int = 1500, seconds: int = 0) -> Waiting:

@@ -10,23 +10,24 @@ from games.forms import UNITS
 from games.models import Admission, Game, Ignored, Room, RoomSeat
 from games.rooms import RoomRefusal
 from games.rules import terms
+from tests.people import established
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def alice() -> User:
-    return User.objects.create_user("Alice")
+    return established("Alice")
 
 
 @pytest.fixture
 def bob() -> User:
-    return User.objects.create_user("Bob")
+    return established("Bob")
 
 
 @pytest.fixture
 def charlie() -> User:
-    return User.objects.create_user("Charlie")
+    return established("Charlie")
 
 
 def client_of(person: User) -> Client:
@@ -295,9 +296,7 @@ def test_bots_take_free_seats_of_casual_rooms_and_agree_to_everything(alice: Use
     game = Game.objects.get()
     assert sorted(game.seats.values_list("strength", flat=True)) == ["", "apprentice", "master"]
     with refused("people_only"):
-        rooms.add_bot(
-            rooms.open_room(User.objects.create_user("Dora"), ranked=True), User.objects.get(name="Dora"), "x"
-        )
+        rooms.add_bot(rooms.open_room(established("Dora"), ranked=True), User.objects.get(name="Dora"), "x")
 
 
 USUAL = {"size": "2", "pace": "live", "ranked": "no", "public": "yes", "rulebook": "fr"}

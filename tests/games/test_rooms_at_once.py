@@ -13,12 +13,13 @@ from accounts.models import User
 from games import pace, quick, rooms
 from games.models import Game, Meeting, Room, RoomSeat, Seat, Waiting
 from games.rooms import RoomRefusal
+from tests.people import established
 
 both = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 
 def people(number: int) -> list[User]:
-    return [User.objects.create_user(f"Player {chr(65 + one)}") for one in range(number)]
+    return [established(f"Player {chr(65 + one)}") for one in range(number)]
 
 
 def at_once(*acts: Callable[[], object]) -> list[str]:
@@ -124,7 +125,7 @@ def test_whoever_sits_down_anywhere_sits_where_the_fewest_are_missing_or_in_a_ro
     rooms.open_room(charlie, ranked=True)
     assert rooms.sit_anywhere(dora) == nearly
     Room.objects.exclude(pk=nearly.pk).update(public=False)
-    own = rooms.sit_anywhere(User.objects.create_user("Edith"))
+    own = rooms.sit_anywhere(established("Edith"))
     assert own.owner.name == "Edith"  # type: ignore[union-attr]
 
 
