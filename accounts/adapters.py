@@ -21,7 +21,8 @@ from django.utils.encoding import force_bytes
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts import addresses, closing, letters, sessions, signing
+from accounts import addresses, attempts, closing, letters, sessions, signing
+from accounts.attempts import Attempt
 from accounts.models import User
 
 
@@ -33,6 +34,9 @@ class AccountAdapter(DefaultAccountAdapter):
         "enter_current_password": _("That is not your present password."),
         "incorrect_code": _("This code is not right, or no longer. Please enter the next one."),
         "too_many_login_attempts": _("Too many attempts. Please wait ten minutes and try again."),
+        "too_many_attempts_today": _(
+            "Too many attempts from your network today. Try again tomorrow, or on a device you have used here."
+        ),
         "rate_limited": _("Too many attempts. Please wait a little and try again."),
         "duplicate_email": _("This is your address already."),
     }
@@ -78,24 +82,23 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_email_verification_redirect_url(self, email_address: EmailAddress) -> str:
         return reverse("account_email" if self.request.user.is_authenticated else "account_login")
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Attempts count for the account, however its name is spelled; those by mail count for what was typed.
-
-        Names are public, addresses are not: were one counter for both, ten wrong passwords for a name would tell of any
-        address whether it is that person's.
-        """
-        login = (credentials.get("username") or credentials.get("email") or "").strip()
-        if "@" in login:
-            return f"mail:{login.lower()}"
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        login = _login_of(credentials)
         user = signing.person_of(login)
-        return f"user:{user.pk}" if user else f"name:{login.casefold()}"
+        self._attempt = attempts.of_password(request, _account_of(login, user), user)
+        refuse_too_many(self, self._attempt)
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        """What allauth calls where the password was right."""
+        self._attempt.give_back()
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
-        """A new password by mail opens the way for the name, too."""
-        super()._delete_login_attempts_cached_email(request, **credentials)
-        user = signing.person_of(credentials["email"])
+        """A new password by mail opens the way from here, for the address and for the name."""
+        login = _login_of(credentials)
+        user = signing.person_of(login)
+        attempts.forget(request, _account_of(login, user))
         if user is not None:
-            super()._delete_login_attempts_cached_email(request, username=user.name)
+            attempts.forget(request, _account_of(user.name, user))
 
     # Letters ----------------------------------------------------------------------------------------------------------
 
@@ -114,6 +117,28 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         return settings.SITE_URL + reverse("account_confirm_email", args=[emailconfirmation.key])
+
+
+def refuse_too_many(adapter: AccountAdapter, attempt: Attempt) -> None:
+    """ValidationError where there were too many tries, with a sentence that says for how long to wait."""
+    if attempt.refused_by is not None:
+        today = attempt.refused_by.seconds == attempts.DAY
+        raise adapter.validation_error("too_many_attempts_today" if today else "too_many_login_attempts")
+
+
+def _login_of(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("username") or credentials.get("email") or "").strip()
+
+
+def _account_of(login: str, user: User | None) -> str:
+    """What tries count for: the account, however its name is spelled, or the address that was typed.
+
+    Names are public, addresses are not: were one counter for both, ten wrong passwords for a name would tell of any
+    address whether it is that person's.
+    """
+    if "@" in login:
+        return f"mail:{login.lower()}"
+    return f"user:{user.pk}" if user else f"name:{login.casefold()}"
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):

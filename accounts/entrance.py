@@ -2,8 +2,9 @@
 
 from allauth.account.internal.flows.email_verification import send_verification_email_for_user
 from allauth.account.utils import complete_signup, get_login_redirect_url, get_next_redirect_url, perform_login
-from allauth.account.views import LoginView
+from allauth.account.views import LoginView, PasswordResetView
 from allauth.decorators import rate_limit
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
@@ -15,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from accounts import guests, signals, signing
+from accounts import attempts, guests, signals, signing
 from accounts.buttons import button_of
 from accounts.forms import SignUpForm
 from accounts.models import User
@@ -40,6 +41,16 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             messages.success(request, gettext("Welcome, %(name)s.") % {"name": user.name})
             return response
     return render(request, "accounts/sign_up.html", {"form": form, "next": get_next_redirect_url(request)})
+
+
+class AskForResetView(PasswordResetView):
+    """Asks for a letter: a household so often, whatever the address; no stranger uses up the owner's letters."""
+
+    def form_valid(self, form: forms.Form) -> HttpResponse:
+        if attempts.of_reset(self.request, form.cleaned_data["email"]).refused_by is not None:
+            return attempts.too_often(self.request, attempts.HOUR)
+        response: HttpResponse = super().form_valid(form)
+        return response
 
 
 class SignInView(LoginView):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from allauth.account import forms as allauth_forms
+from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as factor_forms
 from allauth.mfa.models import Authenticator
@@ -21,7 +22,8 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from accounts import looks, resets
+from accounts import attempts, looks, resets
+from accounts.adapters import AccountAdapter, refuse_too_many
 from accounts.models import TakenName, User
 
 LONGEST_PASSWORD = 128
@@ -166,11 +168,24 @@ class ReauthenticateForm(allauth_forms.ReauthenticateForm):
     password = password_field(_("Password"), new=False)
 
 
-class CodeForm(factor_forms.AuthenticateForm):
+class CountedCode:
+    """A code whose tries are counted: by account and household, a known device apart."""
+
+    user: User
+
+    def clean_code(self) -> str:
+        attempt = attempts.of_code(context.request, self.user)
+        refuse_too_many(AccountAdapter(context.request), attempt)
+        code: str = super().clean_code()  # type: ignore[misc]  # the form's own, which this goes before
+        attempt.give_back()
+        return code
+
+
+class CodeForm(CountedCode, factor_forms.AuthenticateForm):
     code = code_field(_("Code"), _("From your app, or one of your recovery codes."))
 
 
-class CodeAgainForm(factor_forms.ReauthenticateForm):
+class CodeAgainForm(CountedCode, factor_forms.ReauthenticateForm):
     code = code_field(_("Code"), _("From your app, or one of your recovery codes."))
 
 

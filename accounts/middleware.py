@@ -16,7 +16,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
-from accounts import addresses, duties, staff_sessions
+from accounts import addresses, devices, duties, staff_sessions
 from accounts.models import User
 
 NOTED_EVERY = 10 * 60
@@ -42,6 +42,16 @@ class PersonMiddleware(MiddlewareMixin):
             request.LANGUAGE_CODE = translation.get_language() or ""
         note_presence(request, user)
         return None
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Remember the device of a person who is signed in when the page leaves."""
+        user = getattr(request, "user", None)
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        if not is_page or not isinstance(user, User) or user.is_guest or user.is_gone:
+            return response
+        if devices.of(request, user) is None:
+            devices.remember(request, response, user)
+        return response
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponseBase], args: Any, kwargs: Any

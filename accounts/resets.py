@@ -13,11 +13,13 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import translation
 
-from accounts import letters
+from accounts import attempts, letters
 
 
 def ask(mail: str) -> None:
-    """Have a letter sent to that address, if it is somebody's confirmed one."""
+    """Have a letter sent to that address, if it is a person's confirmed one and has not had several this hour."""
+    if not attempts.may_write_again(mail):
+        return
     language = translation.get_language() or settings.LANGUAGE_CODE
     transaction.on_commit(lambda: send.delay(mail, language), robust=True)
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 
 from allauth.account import views as account
-from allauth.decorators import rate_limit
 from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as app
@@ -16,7 +15,7 @@ from django.urls import include, path, re_path
 from django.views.decorators.cache import never_cache
 from django.views.generic import RedirectView
 
-from accounts import entrance, views
+from accounts import attempts, entrance, views
 from accounts.models import User
 
 View = Callable[..., HttpResponseBase]
@@ -54,11 +53,11 @@ own = [
 
 entrances = [
     path("sign-up/", entrance.sign_up, name="account_signup"),
-    path("sign-in/", entrance.SignInView.as_view(), name="account_login"),
+    path("sign-in/", attempts.limited("sign-in")(entrance.SignInView.as_view()), name="account_login"),
     # What a device is asked is kept in a session, which a visitor has only by this: asking is limited too.
     path(
         "sign-in/passkey/",
-        rate_limit(action="login", limit_get=True)(passkey.login_webauthn),
+        attempts.limited("passkey", ("GET", "POST"))(passkey.login_webauthn),
         name="mfa_login_webauthn",
     ),
     path("sign-in/code/", mfa.authenticate, name="mfa_authenticate"),
@@ -74,7 +73,7 @@ keys = [
     path("password/", named(account.password_change), name="account_change_password"),
     # Who never had one, such as somebody made by a program.
     path("password/none/", RedirectView.as_view(pattern_name="account_reset_password"), name="account_set_password"),
-    path("password/forgotten/", account.password_reset, name="account_reset_password"),
+    path("password/forgotten/", entrance.AskForResetView.as_view(), name="account_reset_password"),
     path("password/forgotten/asked/", account.password_reset_done, name="account_reset_password_done"),
     re_path(
         r"^password/new/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",

@@ -50,6 +50,7 @@ def privacy(request: HttpRequest) -> HttpResponse:
         "session": settings.SESSION_COOKIE_NAME,
         "csrf": settings.CSRF_COOKIE_NAME,
         "language": settings.LANGUAGE_COOKIE_NAME,
+        "devices": settings.DEVICES_COOKIE_NAME,
     }
     days = settings.SESSION_COOKIE_AGE // (60 * 60 * 24)
     return render(request, "site/privacy.html", {"names": names, "session_days": days})

@@ -331,11 +331,12 @@ ACCOUNT_FORMS = {
     "reauthenticate": "accounts.forms.ReauthenticateForm",
 }
 ACCOUNT_RATE_LIMITS = {
-    "login": "30/m/ip",
-    "login_failed": "20/m/ip,10/600s/key",
+    # Counted by accounts/attempts.py: by account and household, and known devices apart.
+    "login": "",
+    "login_failed": "",
+    "reset_password": "",
     "signup": "30/h/ip",
     "guest": "10/600s/ip,60/d/ip",
-    "reset_password": "20/h/ip,3/h/key",
     "confirm_email": "1/60s/key",
     "change_name": "20/h/user",
     "export": "6/h/user",
@@ -348,6 +349,7 @@ ACCOUNT_RATE_LIMITS = {
 API_LIMIT = 120
 # Pages for which a whole game is played again, a minute and address.
 REPLAY_LIMIT = 60
+MFA_RATE_LIMITS = {"webauthn_login": ""}
 MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Midnight"
@@ -433,6 +435,7 @@ SESSION_COOKIE_SECURE = HTTPS
 # With this prefix a browser takes the cookie from no other host of the domain.
 SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 CSRF_COOKIE_SECURE = HTTPS
+DEVICES_COOKIE_NAME = "__Host-devices" if HTTPS else "devices"
 X_FRAME_OPTIONS = "DENY"
 # A form of ours is a page of text at most.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024

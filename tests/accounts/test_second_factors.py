@@ -108,9 +108,9 @@ def test_a_recovery_code_lets_in_once(alice: User) -> None:
 
 def test_codes_cannot_be_guessed_for_long(alice: User) -> None:
     with_app(alice)
-    for number in range(10):
+    for _ in range(10):
         client = halfway_in(alice)
-        client.post("/account/sign-in/code/", {"code": "000000"}, REMOTE_ADDR=f"10.0.0.{number}")
+        client.post("/account/sign-in/code/", {"code": "000000"}, REMOTE_ADDR="10.0.1.1")
     client = halfway_in(alice)
     answer = client.post("/account/sign-in/code/", {"code": code_now()}, REMOTE_ADDR="10.0.1.1")
     assert "Too many attempts" in answer.content.decode()
