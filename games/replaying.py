@@ -4,6 +4,7 @@ The browser plays the events again by itself (static/games/js/replay.js); all it
 the language of whoever looks.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,6 +38,8 @@ from games.told import tell
 # Several times the most that anybody plays: a program that presses all the time makes more of them, and its game can be
 # seen again at home, by its record.
 MOST_EVENTS = 10_000
+# Of an edition from outside: twice the slots of the largest collection that was ever printed.
+MOST_SLOTS = 12
 Moment = Literal["round", "key", "token", "exchange", "bag", "complete", "left", "end"]
 KEYS = ("iron_key", "brass_key")
 
@@ -62,7 +65,7 @@ class Replay:
 
     @property
     def cards(self) -> list[tuple[str, list[int]]]:
-        """Every card that was on offer, with each number of filled slots that it can have."""
+        """Every card that was on offer, with each number of filled slots that it had in this game."""
         offered = {
             card
             for event in self.document["events"]
@@ -71,16 +74,20 @@ class Replay:
             for slot in market["cards"]
             for card in slot
         }
-        return [
-            (card.id, list(range(len(card.needs) + 1)) if isinstance(card, Collection) else [0])
-            for card in self.edition.cards
-            if card.id in offered
-        ]
+        filled = Counter(event["card"] for event in self.document["events"] if event["type"] == "placed")
+        return [(card.id, list(range(filled[card.id] + 1))) for card in self.edition.cards if card.id in offered]
 
 
 def is_too_long(game: Game) -> bool:
     """Whether so much happened in this finished game that no page plays it again."""
     return game.ended is not None and game.kept_as != Game.Kept.PARKED and game.head > MOST_EVENTS
+
+
+def is_too_much_to_draw(record: Record) -> bool:
+    """Whether a record from outside is longer, or its cards larger, than a page shows."""
+    cards = record.head.terms.edition.cards
+    slots = max((len(card.needs) for card in cards if isinstance(card, Collection)), default=0)
+    return slots > MOST_SLOTS or len(record.events) > MOST_EVENTS
 
 
 def of_game(game: Game) -> Record | None:

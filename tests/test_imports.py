@@ -27,6 +27,8 @@ LEVELS: list[list[str]] = [
         "games.told",
         "games.story",
         "games.api",
+        "games.judge_worker",
+        "games.judging",
         "games.limits",
         "games.replaying",
         "games.templatetags",
