@@ -94,6 +94,8 @@ class Report(models.Model):
     # Where that was said: messages are forgotten, and who sat there has a side in the case all the same.
     channel = models.CharField(max_length=24, blank=True)
     said = models.CharField(max_length=500, blank=True)
+    # Which reports in a case came from one household: a keyed hash that is another one in each person's cases.
+    household = models.CharField(max_length=16, blank=True)
     verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, blank=True)
 
     class Meta:

@@ -18,7 +18,7 @@ from games import ladder
 from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
 from games.moderation import letters, roles, sides
 from games.moderation.pages import Page, page
-from games.moderation.reports import weigh, weigh_reported_by
+from games.moderation.reports import parts, weigh, weigh_reported_by
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
@@ -45,6 +45,8 @@ def claim(case: Case, moderator: User) -> Case:
         _refuse_taken(case, moderator)
         case.claimed_by, case.claimed_at = moderator, timezone.now()
         case.save(update_fields=["claimed_by", "claimed_at"])
+        # Reporters may be better known by now than when they reported.
+        weigh(case)
     return case
 
 
@@ -158,6 +160,7 @@ def evidence(case: Case) -> dict[str, Any]:
     reports = case.reports.select_related("reporter", "game").order_by("-at")
     return {
         "reports": [(report, _moment(report)) for report in reports],
+        "parts": parts(case),
         "earlier": Case.objects.filter(about=person).exclude(pk=case.pk).order_by("-opened")[:20],
         "acts": Act.objects.filter(person=person).select_related("by", "undone_by", "undoes").order_by("-at")[:30],
         "games": Seat.objects.filter(user=person).count(),

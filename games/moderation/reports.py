@@ -1,6 +1,6 @@
 """Reports: one tap, with the moment it is about, into the one open case of whoever it is about."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -8,24 +8,15 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
+from accounts import sessions
 from accounts.models import User
 from games.models import Case, Game, Message, Reason, Report
+from games.moderation.weighing import Kind, Part, Said, parts_of
+from games.ranked import newcomer_of
 
-WEIGHT: dict[str, int] = {
-    Reason.THREAT: 50,
-    Reason.INSULT: 30,
-    Reason.CHEATING: 25,
-    Reason.COLLUSION: 20,
-    Reason.NAME: 15,
-    Reason.THROWING: 15,
-    Reason.SPAM: 10,
-    Reason.STALLING: 10,
-    Reason.OTHER: 5,
-}
-# Somebody may be saved from it at this very moment.
-LIVE = 20
 MOST_A_DAY = 20
 DAY = timedelta(days=1)
 # Whoever reported falsely on purpose so often within so long reports nobody for that long.
@@ -55,6 +46,8 @@ def file_report(reporter: User, about: User, reason: Reason, words: str = "", mo
     moment = moment or Moment()
     _refuse(reporter, about, moment)
     game, message = moment.game, moment.message
+    # A reporter who has played enough counts as established, without having looked at ranked games.
+    newcomer_of(reporter)
     with transaction.atomic():
         case = _open_case(about)
         report = Report.objects.create(
@@ -68,6 +61,7 @@ def file_report(reporter: User, about: User, reason: Reason, words: str = "", mo
             message=None if message is None else message.pk,
             channel="" if message is None else message.channel,
             said="" if message is None else message.words or message.preset,
+            household=_household_of(reporter, about),
         )
         weigh(case)
     return report
@@ -95,12 +89,28 @@ def weigh(case: Case) -> None:
 
 
 def urgency(case: Case) -> int:
-    """The gravest reason counts whole, everybody else's a fifth; the word of a false reporter counts nothing."""
-    worst: dict[int, int] = {}
-    for reporter, reason in _heard(case.reports.all()).values_list("reporter", "reason"):
-        worst[reporter] = max(worst.get(reporter, 0), WEIGHT.get(reason, 0))
-    ordered = sorted(worst.values(), reverse=True)
-    return ordered[0] + sum(ordered[1:]) // 5 + (LIVE if case.live else 0) if ordered else 0
+    """What the voices in a case weigh together; the word of a false reporter counts nothing."""
+    return sum(part.points for part in parts(case))
+
+
+def parts(case: Case) -> list[Part]:
+    """Why a case is as urgent as it is, now."""
+    return parts_of(_said(_heard(case.reports.all())))
+
+
+def _said(reports: QuerySet[Report]) -> Iterator[Said]:
+    columns = ("reporter", "reporter__is_guest", "reporter__established_at", "household", "reason")
+    for reporter, is_guest, established_at, household, reason, game, ended in reports.values_list(
+        *columns, "game", "game__ended"
+    ):
+        kind = Kind.GUEST if is_guest else Kind.ESTABLISHED if established_at else Kind.NEWCOMER
+        yield Said(reporter, kind, household, reason, live=game is not None and ended is None)
+
+
+def _household_of(reporter: User, about: User) -> str:
+    """What stands for the reporter's household in the cases about that person, and nowhere else; empty if unknown."""
+    homes = sessions.households_of([reporter.pk]).get(reporter.pk)
+    return salted_hmac("games.report", f"{about.pk}:{min(homes)}").hexdigest()[:16] if homes else ""
 
 
 def _heard(said: QuerySet[Report]) -> QuerySet[Report]:

@@ -50,6 +50,7 @@ from games.models import (
 )
 from games.moderation import reports
 from games.moderation.reports import Moment
+from games.moderation.weighing import WEIGHT
 from games.opening import NewSeat, open_game
 from games.rules import terms
 from midnight import health
@@ -425,7 +426,7 @@ class WeighCases(Job):
         Game.objects.update(ended=timezone.now())
 
     def done(self) -> None:
-        assert list(Case.objects.values_list("urgency", "live")) == [(reports.WEIGHT["spam"], False)] * 2
+        assert list(Case.objects.values_list("urgency", "live")) == [(WEIGHT["spam"], False)] * 2
 
 
 class SweepAccounts(Job):

@@ -21,6 +21,7 @@ from games.models import Act, Case, Game, Letter, Message, Reason, Report
 from games.moderation import acts, appeals, cases, forms, reports, roles, undoing
 from games.moderation.acts import Why
 from games.moderation.reports import Moment
+from games.moderation.weighing import LIVE, WEIGHT
 from tests.games.finished import finished
 from tests.games.night_watch import client_of, decided, game_of, moderator, reported, somebody
 
@@ -75,16 +76,16 @@ def test_the_gravest_comes_first_and_of_equals_the_oldest(irma: User, max_: User
 
 
 def test_whoever_is_in_a_running_game_with_it_waits_less(irma: User, max_: User) -> None:
-    assert reported(irma, max_, game=game_of(irma, max_)).case.urgency == reports.WEIGHT["insult"] + reports.LIVE
+    assert reported(irma, max_, game=game_of(irma, max_)).case.urgency == WEIGHT["insult"] + LIVE
 
 
 def test_what_is_urgent_because_a_game_runs_is_so_until_the_last_one_has_ended(irma: User, max_: User) -> None:
     first, second = game_of(irma, max_), game_of(max_, somebody("Fandor"))
-    case, alone = reported(irma, max_, game=first).case, reports.WEIGHT["insult"]
+    case, alone = reported(irma, max_, game=first).case, WEIGHT["insult"]
     reported(irma, max_, game=second)
     _end(first)
     assert reports.weigh_ended() == 0
-    assert Case.objects.get(pk=case.pk).urgency == alone + reports.LIVE
+    assert Case.objects.get(pk=case.pk).urgency == alone + LIVE
     _end(second)
     assert [reports.weigh_ended() for _again in range(2)] == [1, 0]
     assert Case.objects.get(pk=case.pk).urgency == alone
@@ -96,14 +97,14 @@ def test_open_cases_from_before_are_weighed_anew(irma: User, max_: User) -> None
     Case.objects.filter(pk=decided_.pk).update(decided=timezone.now())
     importlib.import_module("games.migrations.0028_case_live").weigh_anew(apps, connection.schema_editor())
     assert reports.weigh_ended() == 1
-    assert Case.objects.get(pk=open_.pk).urgency == reports.WEIGHT["insult"]
+    assert Case.objects.get(pk=open_.pk).urgency == WEIGHT["insult"]
 
 
 def test_many_who_say_the_same_count_more_than_one_who_says_it_often(irma: User, max_: User) -> None:
     for _ in range(3):
         case = reported(irma, max_, game=None if _ == 0 else _ended(irma, max_)).case
     alone = Case.objects.get(pk=case.pk).urgency
-    assert alone == reports.WEIGHT["insult"]
+    assert alone == WEIGHT["insult"]
     reported(somebody("Fandor"), max_)
     assert Case.objects.get(pk=case.pk).urgency > alone
 
@@ -132,7 +133,7 @@ def test_the_fortieth_report_asks_no_more_than_the_second_and_a_false_reporter_c
     Report.objects.update(verdict=Report.Verdict.ABUSIVE)
     assert reports.urgency(case) == 0
     Report.objects.filter(reporter=witnesses[3]).update(verdict="")
-    assert reports.urgency(case) == reports.WEIGHT["insult"]
+    assert reports.urgency(case) == WEIGHT["insult"]
 
 
 def test_nobody_reports_themselves_or_the_same_twice(irma: User, max_: User) -> None:
@@ -279,7 +280,7 @@ def test_what_came_in_while_somebody_decided_waits_in_a_case_of_its_own() -> Non
     assert Letter.objects.get().person == irma
     new = Case.objects.get(decided=None)
     assert set(new.reports.all()) == set(later)
-    weight = reports.WEIGHT["threat"] + reports.WEIGHT["insult"] // 5 + reports.LIVE
+    weight = WEIGHT["threat"] + WEIGHT["insult"] // 5 + LIVE
     assert (new.about, new.opened, new.claimed_by, new.urgency) == (max_, later[0].at, None, weight)
     assert Case.objects.get(pk=first.case.pk).reports.get().verdict == "upheld"
     assert reported(irma, max_).case == new
@@ -336,10 +337,10 @@ def test_what_a_false_reporter_said_weighs_nothing_in_other_cases_until_that_is_
     urgent = Case.objects.get(pk=other.pk).urgency
     case = cases.claim(reported(mean, fandor).case, juve)
     act = decided(case, juve, Report.Verdict.ABUSIVE)
-    assert Case.objects.get(pk=other.pk).urgency == reports.WEIGHT["spam"]
+    assert Case.objects.get(pk=other.pk).urgency == WEIGHT["spam"]
     undoing.undo(act, juve)
     assert Case.objects.get(pk=other.pk).urgency == urgent
-    assert Case.objects.get(pk=case.pk).urgency == reports.WEIGHT["insult"]
+    assert Case.objects.get(pk=case.pk).urgency == WEIGHT["insult"]
 
 
 def test_a_stolen_session_decides_no_more_cases_than_it_acts(
@@ -455,7 +456,7 @@ def test_a_game_of_others_makes_no_report_look_urgent(irma: User, max_: User) ->
     page, address = client_of(irma), f"/report/{max_.pk}/?game={game.code}"
     page.post(address, {"reason": "insult"})
     report = Report.objects.get()
-    assert (report.game, report.seq, report.case.urgency) == (None, None, reports.WEIGHT["insult"])
+    assert (report.game, report.seq, report.case.urgency) == (None, None, WEIGHT["insult"])
     Message.objects.create(channel=chat.channel_of(game), audience="watchers", author=max_, words="You fool")
     page.post(address, {"reason": "insult"})
     assert Report.objects.latest("pk").game == game
