@@ -351,6 +351,24 @@ async def test_the_score_sheet_counts_up_line_by_line_and_at_once_for_who_wants_
     await expect(page.locator("table.sheet")).to_have_text(counted, use_inner_text=True)
 
 
+async def test_a_late_answer_to_the_last_move_does_not_stop_the_counting(open_page: OpenPage) -> None:
+    page = await at_the_table(open_page, staged.last_exchange)
+
+    async def after_the_news(route: Route) -> None:
+        """Answer the form when the page has heard of the move by its socket, and has fetched what it changed."""
+        answer = await route.fetch()
+        if route.request.method == "POST" and answer.ok:
+            shown = "(seq) => Number(document.querySelector('#exchange .shown').dataset.seq) >= seq"
+            await page.wait_for_function(shown, arg=int(answer.headers["midnight-seq"]))
+        await route.fulfill(response=answer)
+
+    await page.route("**/exchange/", after_the_news)
+    await page.evaluate(COUNTED)
+    await player.trade(page)
+    await page.wait_for_function("() => window.counted.size === 4")
+    await page.unroute_all(behavior="wait")
+
+
 async def test_a_search_by_keyboard_alone(open_page: OpenPage) -> None:
     page = await at_the_table(open_page, staged.searching)
     stashed = page.locator("#board .stashed")

@@ -3,6 +3,8 @@
 
 const AGAIN_MS = 500;
 const LATEST_MS = 30_000;
+// The status of an answer that says why a move was refused.
+const REFUSED = 422;
 
 const place = document.getElementById("exchange");
 // How far the table is, as the page has heard.
@@ -84,9 +86,9 @@ export function watchExchange(swapped) {
   place.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target !== place) return;
     const seq = Number(detail.xhr.getResponseHeader("Midnight-Seq"));
-    // Only the answer to a form has something to say when nothing has moved: why it was refused.
-    const isNews = detail.requestConfig.verb === "get" ? seq > shownSeq() : seq >= shownSeq();
-    if (!isNews) detail.shouldSwap = false;
+    // When nothing has moved, only a refusal has something to say. The same fragment again would stop what moves in it.
+    const isRefusal = detail.xhr.status === REFUSED && seq === shownSeq();
+    if (seq <= shownSeq() && !isRefusal) detail.shouldSwap = false;
     else keep();
   });
   for (const failed of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) place.addEventListener(failed, goOn);
