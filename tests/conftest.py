@@ -2,20 +2,27 @@
 
 import fcntl
 import os
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import translation
 from hypothesis import settings
+from psycopg.errors import LockNotAvailable
 from xdist import is_xdist_worker
 
 from games.migrations import _append_only
 from tests.services import running_postgres, running_valkey
 from tests.settings import ON_POSTGRES, POSTGRES_FOLDER, VALKEY
+
+# Some hundred processes of one run load the same code: it is compiled once, whatever the environment says.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Hypothesis looks shortly, and the same way every time; `--hypothesis-profile=long` looks long and anew.
 settings.register_profile(
@@ -32,6 +39,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="repeat races, crashes and faults as often as we promise")
+
+
+# A process that still holds a table after so long hangs: what it does takes milliseconds.
+MOST_FLUSH_SECONDS = 120
 
 
 @pytest.fixture(autouse=True)
@@ -125,17 +136,40 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _a_test_forgets_the_log_of_acts_too() -> Iterator[None]:
-    """Between two tests the database is emptied; the guard of the rows that nobody deletes steps aside for that."""
+def _flush_beside_other_processes() -> Iterator[None]:
+    """Empty the database between two tests although a guard forbids it and web processes still write."""
     vendor, operations = connection.vendor, type(connection.ops)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(operations, "sql_flush", _without_guard(vendor, operations.sql_flush))
+        if vendor == "postgresql":
+            patch.setattr(operations, "execute_sql_flush", _without_deadlock(operations.execute_sql_flush))
         yield
 
 
 def _without_guard(vendor: str, sql_flush: Callable[..., list[str]]) -> Callable[..., list[str]]:
-    def around(*args: Any, **kwargs: Any) -> list[str]:
+    def around(self: Any, style: Any, tables: list[str], **kwargs: Any) -> list[str]:
         off, on = _append_only.no_triggers(vendor, "games_act"), _append_only.redactable_triggers(vendor)
-        return [*off, *sql_flush(*args, **kwargs), *on]
+        return [*off, *sql_flush(self, style, tables, **kwargs), *on]
+
+    return around
+
+
+def _without_deadlock(execute: Callable[..., None]) -> Callable[..., None]:
+    """Get the locks of all tables at once or none of them, as often as it takes.
+
+    A flush that waits for one table and holds another deadlocks with a process that writes both in another order: one
+    that the test killed, whose statement the server finishes, or one that outlives the test and keeps its game.
+    """
+
+    def around(self: Any, statements: list[str]) -> None:
+        tables = ", ".join(connection.ops.quote_name(name) for name in connection.introspection.table_names())
+        end = time.monotonic() + MOST_FLUSH_SECONDS
+        while True:
+            try:
+                return execute(self, [f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", *statements])
+            except OperationalError as busy:
+                if not isinstance(busy.__cause__, LockNotAvailable) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     return around
