@@ -16,22 +16,26 @@ Data = dict[str, object]
 Where = Callable[[State, Event], bool]
 
 
+# By name; each is played when a test first asks for it.
+GAMES: dict[str, Callable[[], Game]] = {
+    "plain": lambda: random_game(terms_for(1, "fr", 3), 1),
+    "spanish": lambda: random_game(terms_for(20, "es", 2), 20),
+    "bots": lambda: random_game(terms_for(3, "fr", 2, kind="bot"), 3),
+    "owner": lambda: random_game(terms_for(4, "pt", 2, faces=("4A", "1B")), 4),
+    "crashed": lambda: random_game(terms_for(5, "fr", 4), 5, Luck(crash=8)),
+    "left": lambda: random_game(terms_for(6, "fr", 4), 9, Luck(leave=1, remove=1)),
+    "forsaken": lambda: random_game(terms_for(7, "pt", 3), 7, Luck(leave=6)),
+    "sleepy": lambda: random_game(terms_for(8, "fr", 3), 8, Luck(sleepy=(1,))),
+    "slept through": lambda: random_game(terms_for(9, "fr", 2), 9, Luck(sleepy=(0, 1))),
+    "dreamy": lambda: random_game(terms_for(12, "it", 3), 12, Luck(dreamy=(0, 2))),
+    "relaxed": lambda: random_game(terms_for(10, "fr", 2, pace="relaxed"), 10),
+    "void": lambda: random_game(terms_for(11, "fr", 2), 11, Luck(void=3)),
+}
+
+
 @cache
-def games() -> dict[str, Game]:
-    return {
-        "plain": random_game(terms_for(1, "fr", 3), 1),
-        "spanish": random_game(terms_for(20, "es", 2), 20),
-        "bots": random_game(terms_for(3, "fr", 2, kind="bot"), 3),
-        "owner": random_game(terms_for(4, "pt", 2, faces=("4A", "1B")), 4),
-        "crashed": random_game(terms_for(5, "fr", 4), 5, Luck(crash=8)),
-        "left": random_game(terms_for(6, "fr", 4), 9, Luck(leave=1, remove=1)),
-        "forsaken": random_game(terms_for(7, "pt", 3), 7, Luck(leave=6)),
-        "sleepy": random_game(terms_for(8, "fr", 3), 8, Luck(sleepy=(1,))),
-        "slept through": random_game(terms_for(9, "fr", 2), 9, Luck(sleepy=(0, 1))),
-        "dreamy": random_game(terms_for(12, "it", 3), 12, Luck(dreamy=(0, 2))),
-        "relaxed": random_game(terms_for(10, "fr", 2, pace="relaxed"), 10),
-        "void": random_game(terms_for(11, "fr", 2), 11, Luck(void=3)),
-    }
+def game(name: str) -> Game:
+    return GAMES[name]()
 
 
 class Copy:

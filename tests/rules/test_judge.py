@@ -17,20 +17,20 @@ from games.rules.record import write_record
 from games.rules.rulings import REFUSALS
 
 from . import illegal_exchange, illegal_head, illegal_search
-from .tampering import Copy, Data, games
+from .tampering import GAMES, Copy, Data, game
 
 ILLEGAL = {**illegal_head.illegal, **illegal_search.illegal, **illegal_exchange.illegal}
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", GAMES)
 def test_a_game_by_the_rules_has_no_fault(name: str) -> None:
-    assert judge(write_record(games()[name].record())) == []
+    assert judge(write_record(game(name).record())) == []
 
 
 @pytest.mark.parametrize("name", ILLEGAL)
 def test_an_illegal_change_is_found_with_its_rule_and_its_event(name: str) -> None:
-    game, rule, change = ILLEGAL[name]
-    copy = Copy(games()[game])
+    played, rule, change = ILLEGAL[name]
+    copy = Copy(game(played))
     seq = change(copy)
     faults = copy.faults()
     assert faults, "nothing was found"
@@ -47,7 +47,7 @@ def test_the_judge_has_words_for_every_refusal() -> None:
 
 
 def test_a_wrong_word_does_not_hide_the_next_one() -> None:
-    copy = Copy(games()["plain"])
+    copy = Copy(game("plain"))
     first = copy.change(lambda state, event: isinstance(event, Placed), worth=15)
     second = copy.change(lambda state, event: isinstance(event, RoundStarted) and event.round == 2, bag=60)
     copy.part("result", "ranking").reverse()  # type: ignore[attr-defined]
@@ -56,20 +56,20 @@ def test_a_wrong_word_does_not_hide_the_next_one() -> None:
 
 
 def test_one_gap_in_the_numbers_is_one_fault() -> None:
-    copy = Copy(games()["plain"])
+    copy = Copy(game("plain"))
     for event in copy.events[100:]:
         event["seq"] = int(str(event["seq"])) + 7
     assert [(fault.seq, fault.rule) for fault in copy.faults()] == [(101, "R4.3")]
 
 
 def test_a_wrong_time_is_said_once() -> None:
-    copy = Copy(games()["plain"])
+    copy = Copy(game("plain"))
     seq = copy.change(lambda state, event: isinstance(event, Ready), at=9_000)
     assert [(fault.seq, fault.rule) for fault in copy.faults()] == [(seq + 1, "R4.3")]
 
 
 def test_what_is_paid_has_no_order() -> None:
-    copy = Copy(games()["owner"])
+    copy = Copy(game("owner"))
     index = copy.find(lambda state, event: isinstance(event, Bought) and len(event.paid) > 1)
     copy.events[index]["paid"].reverse()  # type: ignore[attr-defined]
     assert copy.faults() == []
@@ -78,7 +78,7 @@ def test_what_is_paid_has_no_order() -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_events_in_any_disorder_get_an_answer(seed: int) -> None:
     rng = random.Random(seed)
-    copy = Copy(games()[rng.choice(("left", "forsaken", "crashed", "spanish"))])
+    copy = Copy(game(rng.choice(("left", "forsaken", "crashed", "spanish"))))
     for _ in range(rng.randint(1, 4)):
         disturb(copy.events, rng)
     copy.renumber()
