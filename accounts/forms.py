@@ -22,7 +22,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from accounts import attempts, looks, resets
+from accounts import attempts, looks, resets, used_codes
 from accounts.adapters import AccountAdapter, refuse_too_many
 from accounts.models import TakenName, User
 
@@ -181,11 +181,23 @@ class CountedCode:
         return code
 
 
-class CodeForm(CountedCode, factor_forms.AuthenticateForm):
+class TakenOnce(forms.Form):
+    """A form for codes in which each code of an app counts once, whatever the cache has forgotten."""
+
+    authenticator: Authenticator
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()  # type: ignore[misc]
+        if self.authenticator.type == Authenticator.Type.TOTP and not used_codes.take(self.authenticator, code):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class CodeForm(CountedCode, TakenOnce, factor_forms.AuthenticateForm):
     code = code_field(_("Code"), _("From your app, or one of your recovery codes."))
 
 
-class CodeAgainForm(CountedCode, factor_forms.ReauthenticateForm):
+class CodeAgainForm(CountedCode, TakenOnce, factor_forms.ReauthenticateForm):
     code = code_field(_("Code"), _("From your app, or one of your recovery codes."))
 
 

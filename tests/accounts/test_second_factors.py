@@ -11,6 +11,7 @@ from django.core.mail import EmailMessage
 from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
+from redis import Redis
 
 from accounts import duties
 from accounts.administrators import make_first_administrator
@@ -94,6 +95,17 @@ def test_a_code_of_the_app_counts_once(alice: User) -> None:
     first.post("/account/sign-in/code/", {"code": code})
     assert is_signed_in(first)
     second.post("/account/sign-in/code/", {"code": code})
+    assert not is_signed_in(second)
+
+
+def test_a_code_counts_once_although_the_cache_has_forgotten_it(alice: User, valkey: Redis) -> None:
+    with_app(alice)
+    first, second = halfway_in(alice), halfway_in(alice)
+    code = code_now()
+    first.post("/account/sign-in/code/", {"code": code})
+    assert is_signed_in(first)
+    valkey.flushall()
+    second.post("/account/sign-in/code/", {"code": f"{code[:3]} {code[3:]}"})
     assert not is_signed_in(second)
 
 
