@@ -11,6 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connection
 from django.utils.module_loading import autodiscover_modules
 
+from midnight import stack
 from midnight.celery import app
 
 OURS = ("midnight.", "games.", "accounts.")
@@ -58,5 +59,6 @@ def production_says_what_it_needs(app_configs: Iterable[AppConfig] | None, **_: 
             "smtp" in settings.EMAIL_BACKEND,
             "EMAIL_URL is not set: nobody can confirm an address or reset a password.",
         ),
+        "W006": (stack.is_guarded(settings.REDIS_URL), stack.OPEN_REDIS),
     }
     return [Warning(sentence, id=f"midnight.{code}") for code, (fine, sentence) in missing.items() if not fine]

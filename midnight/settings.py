@@ -195,8 +195,15 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
-        # A page does not wait long for something that may be lost.
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, "retry": None},
+        # Values of the first version were pickles: none of them is read any more.
+        "VERSION": 2,
+        "OPTIONS": {
+            "serializer": "midnight.json_cache.JsonSerializer",
+            # A page does not wait long for something that may be lost.
+            "socket_timeout": 2,
+            "socket_connect_timeout": 2,
+            "retry": None,
+        },
     }
 }
 CHANNEL_LAYERS = {

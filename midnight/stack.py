@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, Self
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -182,10 +182,25 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+# A client that can write into Redis can send jobs and reset rate limits.
+OPEN_REDIS = (
+    "REDIS_URL names no password: with https:// it must be redis://:password@host:6379/0, or a socket as in "
+    "unix:///run/valkey.sock."
+)
+
+
+def is_guarded(address: str) -> bool:
+    """Whether a Redis address has a password, or is a socket that only some users may open."""
+    parts = urlsplit(address)
+    return parts.scheme == "unix" or bool(parts.password)
+
+
 def require_redis() -> None:
-    """A CannotRun where nobody said which Redis to use and no `up` runs one."""
+    """A CannotRun where no Redis is named and no `up` runs one, or where a public site would use an open one."""
     if settings.VALKEY_SOCKET and not settings.VALKEY_SOCKET.exists():
         raise CannotRun("No Redis: set REDIS_URL, or run the whole site with `manage.py up`.")
+    if settings.HTTPS and not is_guarded(settings.REDIS_URL):
+        raise CannotRun(OPEN_REDIS)
 
 
 class Asked(BaseException):

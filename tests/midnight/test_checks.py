@@ -13,7 +13,7 @@ PRODUCTION = {
     "SITE_URL": "https://play.example.org",
     "SECRET_KEY": secrets.token_urlsafe(50),
     "DATABASE_URL": "postgres://midnight:secret@localhost/midnight",
-    "REDIS_URL": "redis://localhost:6379/0",
+    "REDIS_URL": "redis://:secret@localhost:6379/0",
     "EMAIL_URL": "smtp://midnight:secret@mail.example.org:587?tls=yes",
 }
 
@@ -32,6 +32,11 @@ def test_what_production_lacks_is_named() -> None:
     done = manage("check", "--deploy")
     for number, name in enumerate(PRODUCTION, start=1):
         assert f"(midnight.W00{number}) {name} " in done.stderr
+
+
+def test_a_redis_without_a_password_is_named() -> None:
+    done = manage("check", "--deploy", **PRODUCTION | {"REDIS_URL": "redis://localhost:6379/0"})
+    assert "(midnight.W006) REDIS_URL names no password" in done.stderr
 
 
 def test_every_job_exists_and_has_its_time() -> None:

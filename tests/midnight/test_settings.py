@@ -69,6 +69,29 @@ def test_without_redis_a_process_of_its_own_does_not_start(words: list[str], tmp
     assert done.stderr.strip().endswith("No Redis: set REDIS_URL, or run the whole site with `manage.py up`.")
 
 
+@pytest.mark.parametrize("words", [["web", "--port", str(free_port())], ["worker"], ["beat"]])
+def test_a_public_site_does_not_start_on_a_redis_without_a_password(words: list[str], tmp_path: Path) -> None:
+    https = {"SITE_URL": "https://play.example.org", "MIDNIGHT_VAR": str(tmp_path)}
+    done = manage(*words, REDIS_URL="redis://valkey:6379/0", **https)
+    assert done.returncode == 1
+    assert "REDIS_URL names no password" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "guarded"),
+    [
+        ("redis://valkey:6379/0", False),
+        ("redis://midnight@valkey:6379/0", False),
+        ("rediss://valkey:6379/0", False),
+        ("redis://:secret@valkey:6379/0", True),
+        ("redis://midnight:secret@valkey:6379/0", True),
+        ("unix:///run/valkey.sock", True),
+    ],
+)
+def test_a_redis_is_guarded_by_a_password_or_a_socket(address: str, guarded: bool) -> None:
+    assert stack.is_guarded(address) is guarded
+
+
 def test_djangos_own_server_is_not_offered() -> None:
     done = manage("runserver", "8000")
     assert done.returncode == 1
