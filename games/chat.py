@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -98,11 +99,15 @@ def may_write_freely(person: User) -> bool:
 def say(person: User, place: Place, *, preset: str = "", words: str = "") -> Message:
     """Say something; ValidationError where it is held back. Beside a ready sentence words are nothing."""
     words = "" if preset else _as_read(words)
-    _refuse(person, preset, words)
-    message = Message.objects.create(
-        channel=place.channel, audience=place.audience, author=person, preset=preset, words=words
-    )
-    news.ring_on_commit(place.group)
+    with transaction.atomic():
+        # One message of a person at a time: what is counted is still true when the message is written. Rows that refer
+        # to the person are not locked out.
+        User.objects.select_for_update(no_key=True).only("pk").get(pk=person.pk)
+        _refuse(person, preset, words)
+        message = Message.objects.create(
+            channel=place.channel, audience=place.audience, author=person, preset=preset, words=words
+        )
+        news.ring_on_commit(place.group)
     return message
 
 

@@ -15,11 +15,23 @@ ENDINGS = (
     " ar bg br ch cl cn cz dk ee fi ga gr hk hr hu ie ir jp kr kz lt lv ml mx nl nz pl ro sh sk tk tr tw ua uk uy"
     " vn ws za"
 )
+# The same in other scripts. None of them is a word that begins a sentence there.
+FOREIGN_ENDINGS = (
+    "рф рус москва сайт онлайн орг ком дети укр бел срб мкд бг ею қаз ελ ευ հայ გე ישראל קום"
+    " موقع شبكة كوم امارات السعودية مصر ایران भारत ไทย"
+    " 中国 中國 公司 网络 网址 香港 台湾 台灣 みんな コム 한국 닷컴 닷넷"
+)
+# A stop in brackets, or the word for it there: "evil[.]com", "evil (dot) com".
+DISGUISED_STOP = re.compile(r" ?[\[({<] ?(?:\.|dot|point|punto|ponto|punkt) ?[\])}>] ?", re.I)
 # "Fun. It was" and "Gracias. De nada" are sentences: after a space there is one before the stop, too. Nothing looks
 # further back than one letter, nor far ahead: a text twice as long takes twice as long.
 LINK = re.compile(
     r"\w://|https?:|www\."
-    rf"|(?<=[\w-])(?: \. ?|\.)(?:{'|'.join(ENDINGS.split())})\b"
+    rf"|(?<=[\w-])(?: \. ?|\.)(?:xn--\w|(?:{'|'.join([*ENDINGS.split(), *FOREIGN_ENDINGS.split()])})\b)"
+    # The stop in words. Not where those are a sentence: "un point net", "um ponto com".
+    r"|(?<=\w) (?:dot (?:com|net|org|gg|io)|(?:point|punto|punkt) (?:com|org))\b(?!['’])"
+    # Addresses that everybody knows without the stop.
+    r"|\b(?:discord|telegram|youtu|bit|wa) (?:gg|me|be|ly) ?/ ?\w"
     r"|(?<=[\w-])\.[^\W\d_]{2,24}/"
     r"|\b\d{1,3}(?:\.\d{1,3}){3}\b",
     re.I,
@@ -41,4 +53,4 @@ def leads_elsewhere(text: str) -> bool:
     """Whether there is an address in it, in whatever letters and with whatever between them."""
     letters = unicodedata.normalize("NFKC", text).replace("。", ".")
     plain = (char for char in letters if unicodedata.category(char) not in HIDDEN | {"Mn"})
-    return LINK.search(fold("".join(plain))) is not None
+    return LINK.search(DISGUISED_STOP.sub(".", fold("".join(plain)))) is not None
