@@ -439,10 +439,11 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
-# With this prefix a browser takes the cookie from no other host of the domain.
+# With this prefix a browser takes a cookie from no other host of the domain.
 SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 CSRF_COOKIE_SECURE = HTTPS
 DEVICES_COOKIE_NAME = "__Host-devices" if HTTPS else "devices"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
 X_FRAME_OPTIONS = "DENY"
 # A form of ours is a page of text at most.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024

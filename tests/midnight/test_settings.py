@@ -174,6 +174,7 @@ def test_https_makes_every_cookie_safe_and_lets_in_no_page_but_ours() -> None:
         "ORIGINS": ["https://play.example.org"],
         "SESSION_COOKIE_NAME": "__Host-sessionid",
         "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_NAME": "__Host-csrftoken",
         "CSRF_COOKIE_SECURE": True,
         "SECURE_SSL_REDIRECT": True,
         "SECURE_HSTS_SECONDS": 365 * 24 * 60 * 60,

@@ -1,7 +1,7 @@
 /* What every page does: small, and every page works without it. */
 
 // htmx speaks with the token that the forms have.
-const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]*)/)?.[1] ?? "";
+const token = () => document.cookie.match(/(?:^|; )(?:__Host-)?csrftoken=([^;]*)/)?.[1] ?? "";
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.verb !== "get") detail.headers["X-CSRFToken"] = token();
 });
