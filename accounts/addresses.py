@@ -9,7 +9,7 @@ import ipaddress
 from django.conf import settings
 from django.http import HttpRequest
 
-UNKNOWN = "0.0.0.0"
+UNKNOWN = "0.0.0.0"  # noqa: S104  (a name for no address, nothing listens on it)
 
 
 def client(peer: str, forwarded_for: str, proxies: int) -> str:

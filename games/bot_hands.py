@@ -29,7 +29,7 @@ class BotHands:
                 seat,
                 edition,
                 # Nobody can replay what a bot will think.
-                Random(secrets.token_bytes(16)),
+                Random(secrets.token_bytes(16)),  # noqa: S311  (its seed is a secret)
             )
             for seat, sitter in enumerate(opened.sitters)
             if sitter.kind == "bot" and sitter.strength

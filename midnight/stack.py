@@ -252,7 +252,7 @@ class Stack:
     def first_status(self, listener: socket.socket, site: SplitResult, web: subprocess.Popen[bytes]) -> int:
         """The HTTP status of the first page, once the web process has answered."""
         host, port = listener.getsockname()[:2]
-        everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+        everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (asked, not bound)
         with socket.create_connection((everywhere.get(host, host), port)) as visitor:
             lines = ["GET / HTTP/1.1", f"Host: {site.netloc}", f"X-Forwarded-Proto: {site.scheme}", "Connection: close"]
 
