@@ -277,6 +277,7 @@ def test_rescue_of_nobody_says_so(alice: User, name: str) -> None:
         call_command("rescue", name)
 
 
+@pytest.mark.usefixtures("in_one_moment")
 def test_a_visitor_asks_for_a_passkeys_riddle_thirty_times_a_minute_at_most(client: Client) -> None:
     asked = [Client().get("/account/sign-in/passkey/", headers={"accept": "application/json"}) for _ in range(31)]
     assert [answer.status_code for answer in asked] == [200] * 30 + [429]

@@ -124,6 +124,7 @@ def test_a_right_password_costs_nothing_of_the_limit(alice: User) -> None:
         assert attempt(Client(REMOTE_ADDR=f"10.0.0.{number}"), "Alice").status_code == 302
 
 
+@pytest.mark.usefixtures("in_one_moment")
 def test_an_address_takes_twenty_wrong_passwords_a_minute(alice: User, bob: User) -> None:
     for number in range(20):
         attempt(Client(), f"Nobody {number}", "not the password")
@@ -131,6 +132,7 @@ def test_an_address_takes_twenty_wrong_passwords_a_minute(alice: User, bob: User
     assert attempt(Client(REMOTE_ADDR="10.0.0.2"), "Alice").status_code == 302
 
 
+@pytest.mark.usefixtures("in_one_moment")
 def test_all_addresses_of_one_network_share_its_limit(alice: User) -> None:
     for number in range(21):
         answer = attempt(Client(REMOTE_ADDR=f"2001:db8:1:2::{number:x}"), f"Nobody {number}", "no")
@@ -138,6 +140,7 @@ def test_all_addresses_of_one_network_share_its_limit(alice: User) -> None:
     assert "Too many" not in attempt(Client(REMOTE_ADDR="2001:db8:1:3::1"), "Nobody", "no").content.decode()
 
 
+@pytest.mark.usefixtures("in_one_moment")
 def test_nobody_slips_through_the_limit_with_a_header_of_their_own(alice: User) -> None:
     for number in range(21):
         header = f"10.9.9.{number}"
@@ -152,6 +155,7 @@ def test_behind_a_trusted_proxy_each_client_has_its_own_limit(alice: User, setti
     assert "Too many attempts" not in answer.content.decode()
 
 
+@pytest.mark.usefixtures("in_one_moment")
 def test_the_page_itself_answers_thirty_times_a_minute(client: Client) -> None:
     statuses = [client.post(SIGN_IN, {}).status_code for _ in range(31)]
     assert statuses == [200] * 30 + [429]

@@ -91,7 +91,10 @@ async def test_a_tap_is_answered_within_50_ms_and_seen_elsewhere_within_150(
 
 
 async def test_a_search_shows_sixty_frames_a_second_on_a_machine_four_times_slower(
-    open_page: OpenPage, so_often: Callable[[int, int], int], in_work: Callable[[float], float]
+    open_page: OpenPage,
+    so_often: Callable[[int, int], int],
+    in_time: Callable[[float], float],
+    in_work: Callable[[float], float],
 ) -> None:
     page, _ = await two_at_a_search(open_page, bots=2)
     browser = await page.context.new_cdp_session(page)
@@ -103,4 +106,4 @@ async def test_a_search_shows_sixty_frames_a_second_on_a_machine_four_times_slow
     assert sum(tasks) / len(seen["frames"]) < in_work(FRAME_MS)
     assert max(tasks) < in_work(LONG_TASK_MS)
     # How far apart they come hangs on whatever else runs here, unless the machine is left alone for it.
-    assert p95(seen["frames"]) < so_often(1_000, int(FRAME_MS * 1.5))
+    assert p95(seen["frames"]) < in_time(so_often(200, int(FRAME_MS * 1.5)))

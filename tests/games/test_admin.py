@@ -263,4 +263,5 @@ def test_the_slowest_of_a_hundred_is_known_and_forgotten() -> None:
     for number in range(100):
         own.moved(now - number / 1000)
     assert own.moves == 100
-    assert 97 <= (own.p99_ms() or 0) < 120
+    took_ms = (time.perf_counter() - now) * 1000
+    assert 97 <= (own.p99_ms() or 0) <= 99 + took_ms

@@ -265,6 +265,7 @@ def test_a_record_says_nothing_that_the_page_takes_for_markup(client: Client) ->
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("in_one_moment")
 def test_nobody_has_records_judged_without_end(client: Client) -> None:
     answers = [bring(client, b"{").status_code for _ in range(21)]
     assert answers[:20] == [422] * 20

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -17,6 +18,8 @@ from typing import Any
 
 import psutil
 
+# However busy the machine is: what has not come after so long hangs.
+HANGS_SECONDS = 300
 ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = ("SITE_URL", "SECRET_KEY", "REDIS_URL", "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE", "MIDNIGHT_VAR")
 
@@ -33,17 +36,32 @@ def manage(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
         env=clean_environment(**settings),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS_SECONDS,
     )
 
 
+_ports: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port for a process that wants its number. No other test gets it while this process lives, nor does any program
+    that asks the kernel for some port: those come from above 32,767."""
+    while True:
+        number = random.randrange(10_000, 32_000)
+        mark, probe = socket.socket(socket.AF_UNIX), socket.socket()
+        try:
+            mark.bind(f"\0midnight-test-port-{number}")
+            probe.bind(("127.0.0.1", number))
+        except OSError:
+            mark.close()
+            continue
+        finally:
+            probe.close()
+        _ports.append(mark)
+        return number
 
 
-def eventually(condition: Callable[[], Any], within: float = 30) -> Any:
+def eventually(condition: Callable[[], Any], within: float = HANGS_SECONDS) -> Any:
     """What the condition answers as soon as that is true; an AssertionError if it takes too long."""
     end = time.monotonic() + within
     while not (answer := condition()):
@@ -70,7 +88,7 @@ class Up:
         return self.output.read_text()
 
     def until_open(self) -> "Up":
-        eventually(lambda: "Ctrl-C stops it" in self.said() or self.process.poll() is not None, within=60)
+        eventually(lambda: "Ctrl-C stops it" in self.said() or self.process.poll() is not None)
         assert self.process.poll() is None, self.said()
         return self
 
@@ -89,7 +107,7 @@ class Up:
         return sum(sum(process.cpu_times()[:2]) for process in processes)
 
     def get(self, path: str = "/", **headers: str) -> tuple[int, dict[str, str], str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS_SECONDS)
         try:
             connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
@@ -107,7 +125,7 @@ class Up:
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(HANGS_SECONDS)
 
 
 @contextmanager

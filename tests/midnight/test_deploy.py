@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from midnight import stack
-from tests.midnight.running import ROOT, clean_environment, eventually, free_port, manage
+from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, eventually, free_port, manage
 from tests.services import installed, running_valkey
 
 DEPLOY = ROOT / "midnight" / "deploy"
@@ -93,12 +93,12 @@ class Proxied:
             process = stack.child(command, cwd=ROOT, env=clean_environment(**settings))
             processes.callback(stack.stop, process)
             self.processes.append(process)
-        eventually(lambda: all(self.listens(port) for port in (*self.webs, self.plain)), within=60)
+        eventually(lambda: all(self.listens(port) for port in (*self.webs, self.plain)))
 
     @staticmethod
     def ask(port: int, path: str) -> str:
         """A web process itself, as a machine next door asks it."""
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_SECONDS)) as connection:
             connection.request("GET", path)
             return connection.getresponse().read().decode()
 

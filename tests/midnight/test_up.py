@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from midnight import stack
-from tests.midnight.running import Up, eventually, free_port, manage, running
+from tests.midnight.running import HANGS_SECONDS, Up, eventually, free_port, manage, running
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,7 @@ def test_nothing_is_left_of_it(number: signal.Signals, tmp_path: Path) -> None:
         children = site.children().values()
         code = site.end(number)
         assert code == (-signal.SIGKILL if number == signal.SIGKILL else 0)
-        gone, left = psutil.wait_procs(list(children), timeout=30)
+        gone, left = psutil.wait_procs(list(children), timeout=HANGS_SECONDS)
         assert not left
         assert len(gone) == 5
     with running(folder=tmp_path, port=site.port) as again:
@@ -82,7 +82,7 @@ def test_a_signal_while_it_starts_stops_it_too(tmp_path: Path) -> None:
     eventually(lambda: "Starting" in site.said())
     children = site.children().values()
     assert site.end(signal.SIGINT) == 0
-    assert not psutil.wait_procs(list(children), timeout=30)[1]
+    assert not psutil.wait_procs(list(children), timeout=HANGS_SECONDS)[1]
     assert "Traceback" not in site.said()
 
 
@@ -100,9 +100,9 @@ def test_the_death_of_a_child_is_said_and_ends_it_all(name: str, said: str) -> N
     with running() as site:
         children = eventually(lambda: found if "letters" in (found := site.children()) else None)
         children[name].kill()
-        assert site.process.wait(60) == 1
+        assert site.process.wait(HANGS_SECONDS) == 1
         assert said in site.said()
-        assert not psutil.wait_procs(list(children.values()), timeout=30)[1]
+        assert not psutil.wait_procs(list(children.values()), timeout=HANGS_SECONDS)[1]
 
 
 def test_a_second_one_on_the_same_data_is_told_who_runs_already(tmp_path: Path) -> None:

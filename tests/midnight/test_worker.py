@@ -21,7 +21,7 @@ from games.tasks import write_to_the_awaited
 from midnight import health
 from midnight.celery import app
 from midnight.tasks import heartbeat
-from tests.midnight.running import ROOT, clean_environment, eventually
+from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, eventually
 from tests.services import running_valkey
 
 # More than there are threads for them, each of which waits twenty seconds.
@@ -90,7 +90,7 @@ def test_who_asks_the_worker_to_stop_stops_both_its_processes() -> None:
         letters = here.letters()
         here.process.terminate()
         assert here.process.wait(30) == 0
-        assert not psutil.wait_procs([letters], timeout=30)[1]
+        assert not psutil.wait_procs([letters], timeout=HANGS_SECONDS)[1]
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_neither_process_of_a_worker_goes_on_without_the_other() -> None:
     with worker() as here:
         letters = here.letters()
         os.kill(here.process.pid, signal.SIGKILL)
-        assert not psutil.wait_procs([letters], timeout=30)[1]
+        assert not psutil.wait_procs([letters], timeout=HANGS_SECONDS)[1]
 
 
 @pytest.mark.parametrize("job", [deliver, write_to_the_awaited], ids=lambda job: job.name)

@@ -164,7 +164,7 @@ async def tell_everybody(match: Match, web: Site, most: int) -> None:
 @pytest.mark.alone
 @pytest.mark.slow
 async def test_many_who_read_nothing_are_closed_though_they_beat_and_neither_memory_nor_the_others_suffer(
-    web: Site, new_match: NewMatch, so_often: Callable[[int, int], int]
+    web: Site, new_match: NewMatch, in_time: Callable[[float], float]
 ) -> None:
     calm, noisy = await new_match(4, LONG), await new_match(2, LONG)
     async with racing(await calm.search(web)) as racers:
@@ -179,5 +179,5 @@ async def test_many_who_read_nothing_are_closed_though_they_beat_and_neither_mem
         await asyncio.gather(*readers)
         await telling
         grown = resident_bytes(web) - memory
-    assert about_as_quick(during, before, so_often), (during, before)
+    assert about_as_quick(during, before, in_time), (during, before)
     assert grown < READERS * consumers.MOST_UNREAD_BYTES + 10 * 1024 * 1024
