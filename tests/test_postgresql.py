@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from midnight import stack
+
 ROOT = Path(__file__).resolve().parent.parent
 # However long all of it takes: a test that is silent for so long hangs.
 MOST_QUIET_SECONDS = 600
@@ -17,13 +19,12 @@ MOST_QUIET_SECONDS = 600
 @pytest.mark.slow
 def test_everything_marked_both_databases_passes_on_postgresql() -> None:
     outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_"))}
-    run = subprocess.Popen(
+    run = stack.child(
         [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-m", "both_databases", "tests"],
         cwd=ROOT,
         env={**outside, "TEST_DATABASE": "postgresql", "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
     )
     try:
         said = until_it_ends(run)
@@ -33,7 +34,7 @@ def test_everything_marked_both_databases_passes_on_postgresql() -> None:
     assert run.returncode == 0, said
 
 
-def until_it_ends(run: subprocess.Popen[str]) -> str:
+def until_it_ends(run: subprocess.Popen[bytes]) -> str:
     """All that it says; an AssertionError where it falls silent and does not end."""
     lines: queue.Queue[str] = queue.Queue()
 
@@ -41,7 +42,7 @@ def until_it_ends(run: subprocess.Popen[str]) -> str:
         assert run.stdout is not None
         with run.stdout:
             for line in run.stdout:
-                lines.put(line)
+                lines.put(line.decode(errors="replace"))
         lines.put("")
 
     threading.Thread(target=read, daemon=True).start()

@@ -14,6 +14,7 @@ import pytest
 from accounts.models import User
 from games import ladder
 from games.models import Game, RatingEvent
+from midnight import stack
 from tests.games.finishes import finish
 from tests.settings import FOLDER, ON_POSTGRES, VALKEY
 from tests.table.conftest import database_address
@@ -30,10 +31,10 @@ MOST_QUIET_SECONDS = 120
 
 
 @pytest.fixture
-def worker() -> Iterator[Callable[[], subprocess.Popen[str]]]:
-    started: list[subprocess.Popen[str]] = []
+def worker() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[str]:
+    def start() -> subprocess.Popen[bytes]:
         site = {
             "DATABASE_URL": database_address(),
             "REDIS_URL": f"unix://{VALKEY}",
@@ -41,7 +42,7 @@ def worker() -> Iterator[Callable[[], subprocess.Popen[str]]]:
             "DJANGO_SETTINGS_MODULE": "midnight.settings",
         }
         command = [sys.executable, "-m", "tests.games.rater"]
-        started.append(subprocess.Popen(command, cwd=ROOT, env=os.environ | site, stdout=subprocess.PIPE, text=True))
+        started.append(stack.child(command, cwd=ROOT, env=os.environ | site, stdout=subprocess.PIPE))
         return started[-1]
 
     yield start
@@ -63,14 +64,14 @@ def until_rated(left: int) -> None:
             waiting, end = now, time.monotonic() + MOST_QUIET_SECONDS
 
 
-def is_at_work(process: subprocess.Popen[str]) -> bool:
+def is_at_work(process: subprocess.Popen[bytes]) -> bool:
     """Whether it has said that it begins, and still runs."""
     readable, _, _ = select.select([process.stdout], [], [], 0)
     return bool(readable) and process.poll() is None
 
 
 def test_a_thousand_games_are_rated_by_four_workers_with_kills(
-    worker: Callable[[], subprocess.Popen[str]], so_often: Callable[[int, int], int]
+    worker: Callable[[], subprocess.Popen[bytes]], so_often: Callable[[int, int], int]
 ) -> None:
     rng = random.Random(1)
     people = [User.objects.create_user(f"Player {number:02}") for number in range(24)]

@@ -18,6 +18,8 @@ from typing import Any
 
 import psutil
 
+from midnight import stack
+
 # However busy the machine is: what has not come after so long hangs.
 HANGS_SECONDS = 300
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -76,8 +78,10 @@ class Up:
         self.folder = folder
         self.output = folder / "output"
         with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
+            # It ends with the tests, even with those that are killed.
+            self.process = stack.child(
                 [sys.executable, ROOT / "manage.py", "up", "--port", str(self.port), *words],
+                death=signal.SIGTERM,
                 cwd=ROOT,
                 env=clean_environment(MIDNIGHT_VAR=str(folder / "var"), **settings),
                 stdout=output,

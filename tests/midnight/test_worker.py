@@ -18,7 +18,7 @@ from django.conf import settings
 
 from accounts.letters import deliver
 from games.tasks import write_to_the_awaited
-from midnight import health
+from midnight import health, stack
 from midnight.celery import app
 from midnight.tasks import heartbeat
 from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, eventually
@@ -55,7 +55,7 @@ def worker(**environment: str) -> Iterator[Worker]:
     with tempfile.TemporaryDirectory(prefix="midnight-") as folder:
         address = Path(folder) / "valkey.sock"
         with running_valkey(address):
-            process = subprocess.Popen(
+            process = stack.child(
                 [sys.executable, ROOT / "manage.py", "worker", "--skip-checks"],
                 cwd=ROOT,
                 env=clean_environment(MIDNIGHT_VAR=folder, REDIS_URL=f"unix://{address}", **environment),
