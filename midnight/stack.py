@@ -178,7 +178,7 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
     process = child([get_binary_path(), *words], cwd=address.parent)
-    wait_until(lambda: answers_ping(address), process, "Valkey", timeout=10)
+    wait_until(lambda: answers_ping(address), process, "Valkey", timeout=60)
     return process
 
 

@@ -86,7 +86,7 @@ def running_postgres(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes
         return True
 
     try:
-        stack.wait_until(answers, process, "PostgreSQL", timeout=30)
+        stack.wait_until(answers, process, "PostgreSQL", timeout=300)
         yield address, process
     finally:
         stack.stop(process, signal.SIGINT)

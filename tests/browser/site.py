@@ -14,6 +14,10 @@ from typing import IO
 from midnight import stack
 from tests.settings import STATIC_ROOT
 
+# However busy the machine is: what has not come after so long hangs.
+HANGS_SECONDS = 300
+# Less would ask a slow process again and again without ever waiting for its answer.
+ANSWER_SECONDS = 30
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -48,7 +52,7 @@ class Site:
         """Serve, and return when the first page is there."""
         self.spawn()
         assert self.process is not None
-        stack.wait_until(self.answers, self.process, "The web process", timeout=60)
+        stack.wait_until(self.answers, self.process, "The web process", timeout=HANGS_SECONDS)
 
     def spawn(self) -> None:
         """Begin to serve; whoever connects before it is ready waits."""
@@ -71,7 +75,7 @@ class Site:
 
     def answers(self) -> bool:
         try:
-            return bool(urllib.request.urlopen(self.url, timeout=1).status == 200)
+            return bool(urllib.request.urlopen(self.url, timeout=ANSWER_SECONDS).status == 200)
         except OSError:
             return False
 
@@ -83,7 +87,8 @@ class Site:
 
     def stop(self) -> None:
         if self.process is not None:
-            stack.stop(self.process)
+            # Killed while it still tells its pages, it would have been a crash.
+            stack.stop(self.process, patience=HANGS_SECONDS)
             self.process = None
 
 

@@ -9,7 +9,7 @@ import pytest
 from channels.db import database_sync_to_async
 
 from games.frames import CloseCode
-from tests.browser.site import Site
+from tests.browser.site import HANGS_SECONDS, Site
 from tests.table.conftest import QUICK, NewMatch, eventually, same_as_reload
 from tests.table.racers import lost_or_doubled, racing
 
@@ -36,7 +36,7 @@ async def test_killed_at_any_moment_no_acknowledged_command_is_lost_and_none_cou
             await asyncio.sleep(chance.uniform(0.0, 0.5))
             web.kill()
             web.spawn()
-            await eventually(lambda: asyncio.to_thread(web.answers), 60)
+            await eventually(lambda: asyncio.to_thread(web.answers), HANGS_SECONDS)
             back = loop.time()
             await asyncio.gather(*(racer.rest() for racer in racers))
             watcher = await match.page(web, None).open()
@@ -67,7 +67,7 @@ async def test_stopped_in_the_middle_of_a_race_the_pages_are_told_and_come_back_
             for page in patient:
                 await page.until(lambda page: page.close_code == CloseCode.STOPPING)
             web.spawn()
-            await eventually(lambda: asyncio.to_thread(web.answers), 60)
+            await eventually(lambda: asyncio.to_thread(web.answers), HANGS_SECONDS)
             back = asyncio.get_running_loop().time()
             await asyncio.gather(*(racer.rest() for racer in racers))
             # Who is back before the old process has gone is told once more.
