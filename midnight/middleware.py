@@ -13,10 +13,10 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
-from django.views.defaults import bad_request
 from prometheus_client import Counter, Histogram, disable_created_metrics
 
 from midnight.logs import belonging_to, new_id
+from midnight.pages import bad_request
 
 logger = logging.getLogger("midnight.requests")
 

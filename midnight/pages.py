@@ -7,14 +7,25 @@ from dataclasses import asdict
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    JsonResponse,
+    UnreadablePostError,
+)
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.template import loader
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
+from django.views import defaults
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
@@ -23,6 +34,8 @@ from midnight.look import DisplayForm, Look
 
 # A part that the site stands on is away, and comes back without anybody mending the code.
 PART_IS_AWAY = (OperationalError, InterfaceError, RedisError)
+# A form that no parser takes: of an unknown charset, in parts without a boundary, cut off or with too many fields.
+UNREADABLE = (BadRequest, MultiPartParserError, SuspiciousOperation, UnreadablePostError)
 OFFLINE_PARTS = ["favicon.svg", "deco.woff2", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css"]
 LAST_WORDS = '<!doctype html><html lang="en"><title>Midnight</title><p>The lights went out. Try again in a moment.</p>'
 # What programs are told instead, on a page of whatever site.
@@ -89,6 +102,27 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 def offline(request: HttpRequest) -> HttpResponse:
     """What the service worker shows when the line is cut; the same for everybody."""
     return render(request, "site/offline.html")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400. Django's own page checks the token of the form first, and so reads again what cannot be read."""
+    return HttpResponse(loader.render_to_string("400.html"), status=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """403, or 400 where the request cannot be read."""
+    try:
+        return defaults.permission_denied(request, exception)
+    except UNREADABLE as reason:
+        return bad_request(request, reason)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """404, or 400 where the request cannot be read."""
+    try:
+        return defaults.page_not_found(request, exception)
+    except UNREADABLE as reason:
+        return bad_request(request, reason)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -11,6 +11,9 @@ from midnight import health, pages
 admin.site.autocomplete_view = pages.not_there  # type: ignore[method-assign]
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
+handler400 = pages.bad_request
+handler403 = pages.permission_denied
+handler404 = pages.page_not_found
 handler500 = pages.server_error
 
 urlpatterns = [
