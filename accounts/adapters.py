@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts import addresses, attempts, closing, letters, sessions, signing
 from accounts.attempts import Attempt
 from accounts.models import User
+from accounts.site_links import link_to
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -116,7 +117,7 @@ class AccountAdapter(DefaultAccountAdapter):
             letters.to_person(user, template_prefix, **facts)
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        return settings.SITE_URL + reverse("account_confirm_email", args=[emailconfirmation.key])
+        return link_to("account_confirm_email", emailconfirmation.key)
 
 
 def refuse_too_many(adapter: AccountAdapter, attempt: Attempt) -> None:

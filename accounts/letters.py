@@ -21,6 +21,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from accounts.models import User
+from accounts.site_links import at_root
 
 
 def to_person(user: User, template: str, **facts: Any) -> None:
@@ -71,7 +72,7 @@ def _address_of(user: User) -> str:
 def _written(address: str, template: str, user: User | None, facts: dict[str, Any]) -> tuple[str, str]:
     """A letter's subject and what it says."""
     language = user.language if user and user.language else translation.get_language() or settings.LANGUAGE_CODE
-    with translation.override(language):
+    with translation.override(language), at_root():
         facts = {"person": user, "site_url": settings.SITE_URL, "address": address, **facts}
         subject = " ".join(render_to_string(f"{template}_subject.txt", facts).split())
         message = render_to_string(f"{template}_message.txt", facts).strip() + "\n"

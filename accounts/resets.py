@@ -10,10 +10,10 @@ from allauth.account.utils import user_pk_to_url_str
 from celery import shared_task
 from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
 from django.utils import translation
 
 from accounts import attempts, letters
+from accounts.site_links import link_to
 
 
 def ask(mail: str) -> None:
@@ -33,5 +33,5 @@ def send(mail: str, language: str) -> None:
                 continue
             key = default_token_generator.make_token(address.user)
             place = {"uidb36": user_pk_to_url_str(address.user), "key": key}
-            link = settings.SITE_URL + reverse("account_reset_password_from_key", kwargs=place)
+            link = link_to("account_reset_password_from_key", **place)
             letters.send(address.email, "accounts/letters/reset", user=address.user, link=link)

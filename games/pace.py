@@ -10,12 +10,12 @@ from django.core import signing
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.urls import reverse
 from django.utils import timezone
 from redis import RedisError
 
 from accounts import letters
 from accounts.models import User
+from accounts.site_links import at_root, link_to
 from games import log, news, rooms
 from games.models import Game, Meeting, Nudge, Seat
 from games.rooms import RoomRefusal, plays_on
@@ -155,7 +155,7 @@ def _write(person: User, seat: Seat, nudge: Nudge) -> None:
     if stop.startswith("https:"):
         # A mail program may press the button by itself (RFC 8058), but only over a line that nobody listens to.
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    link = f"{settings.SITE_URL}{rooms.address_of_seat(seat.game)}"
+    link = _link_of(seat.game)
     letters.send_now(person, "games/letters/turn", headers=headers, link=link, mute=stop)
 
 
@@ -259,12 +259,17 @@ def _mail_proposal(game: Game, person: User, at: datetime) -> None:
     for seat in seats.exclude(nudge__muted=True).select_related("user", "game"):
         if seat.user is None or seat.has_left or has_page_open(seat.user.pk):
             continue
-        link = f"{settings.SITE_URL}{rooms.address_of_seat(game)}"
-        letters.to_person(seat.user, "games/letters/meeting", name=person.name, at=at, link=link, mute=_mute_link(seat))
+        facts = {"name": person.name, "at": at, "link": _link_of(game), "mute": _mute_link(seat)}
+        letters.to_person(seat.user, "games/letters/meeting", **facts)
+
+
+def _link_of(game: Game) -> str:
+    with at_root():
+        return settings.SITE_URL + rooms.address_of_seat(game)
 
 
 def _mute_link(seat: Seat) -> str:
-    return f"{settings.SITE_URL}{reverse('games:mute', args=[signing.dumps(seat.pk, salt=SALT)])}"
+    return link_to("games:mute", signing.dumps(seat.pk, salt=SALT))
 
 
 def accept(game: Game, person: User, at: datetime) -> None:

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from django.conf import settings
-from django.urls import reverse
-
 from accounts.models import User
+from accounts.site_links import link_to
 from games.dumps import Dump
 from games.history import Entry
 from games.models import Rating, Seat
@@ -19,7 +17,7 @@ Shape = dict[str, Any]
 
 def address(view: str, *args: object) -> str:
     """Where to find something, whole."""
-    return settings.SITE_URL + reverse(f"games:{view}", args=args)
+    return link_to(f"games:{view}", *args)
 
 
 def moment(when: datetime | None) -> str | None:
