@@ -12,6 +12,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.request import split_domain_port
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 
 from midnight import schedule
@@ -25,6 +26,7 @@ OLDEST_HEARTBEAT = 3 * schedule.HEARTBEAT_SECONDS
 PATIENCE = 2.0
 
 LOOPBACK = {"127.0.0.1", "::1"}
+PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
 HEARTBEAT_AGE = Gauge("midnight_worker_heartbeat_age_seconds", "Since the worker last worked; -1 when nobody knows.")
 
 
@@ -91,9 +93,31 @@ async def examine(name: str, ask: Callable[[], Awaitable[None]]) -> str:
     return "ok"
 
 
+class Examination:
+    """All parts, asked once however many wait for the answer: asking opens connections, and anybody may ask."""
+
+    def __init__(self) -> None:
+        self._asking: asyncio.Task[dict[str, str]] | None = None
+
+    async def found(self) -> dict[str, str]:
+        """What each part answers."""
+        loop = asyncio.get_running_loop()
+        if self._asking is None or self._asking.done() or self._asking.get_loop() is not loop:
+            self._asking = loop.create_task(self._ask())
+        # Shared: a visitor who leaves must not end it for the others.
+        return await asyncio.shield(self._asking)
+
+    @staticmethod
+    async def _ask() -> dict[str, str]:
+        return dict(zip(PARTS, await asyncio.gather(*(examine(*part) for part in PARTS.items())), strict=True))
+
+
+examination = Examination()
+
+
 async def healthz(request: HttpRequest) -> JsonResponse:
     """200 when every part answers, 503 with what is wrong."""
-    found = dict(zip(PARTS, await asyncio.gather(*(examine(*part) for part in PARTS.items())), strict=True))
+    found = await examination.found()
     ill = [f"{name}: {answer}" for name, answer in found.items() if answer != "ok"]
     if ill:
         logger.warning("Not well: %s.", "; ".join(ill))
@@ -101,12 +125,17 @@ async def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def may_read_metrics(request: HttpRequest) -> bool:
-    """Who knows METRICS_TOKEN; without one, who asks from this machine and not through a proxy."""
+    """Whether the request has METRICS_TOKEN; without one, whether it comes from this machine, by one of its own names.
+
+    Behind a proxy of ours every request comes from this machine: there a token is needed.
+    """
     if settings.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
         return compare_digest(given.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
-    forwarded = any(name in request.headers for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded"))
-    return request.META.get("REMOTE_ADDR") in LOOPBACK and not forwarded
+    if settings.TRUSTED_PROXIES or any(name in request.headers for name in PROXY_HEADERS):
+        return False
+    host, _ = split_domain_port(request.get_host())
+    return request.META.get("REMOTE_ADDR") in LOOPBACK and host in settings.AT_HOME
 
 
 async def metrics(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """`/healthz`: real round trips, 503 with what is wrong, and no waiting for those who do not answer."""
 
+import asyncio
 import json
 import signal
 import tempfile
@@ -75,6 +76,28 @@ async def test_a_database_that_hangs_keeps_nobody_waiting(
     status, found = await ask(async_client)
     answers.set()
     assert (status, found["database"]) == (503, "no answer within 0.2 s")
+
+
+async def test_many_who_ask_at_once_cost_one_examination(
+    async_client: AsyncClient, worker_works: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    began, release = threading.Event(), threading.Event()
+
+    def ask_slowly() -> None:
+        asked.append(1)
+        began.set()
+        release.wait(60)
+
+    monkeypatch.setattr(health, "PATIENCE", 60)
+    monkeypatch.setattr(health, "ask_database", ask_slowly)
+    waiting = [asyncio.create_task(health.examination.found()) for _ in range(50)]
+    await asyncio.to_thread(began.wait, 60)
+    waiting[0].cancel()
+    release.set()
+    answers = await asyncio.gather(*waiting[1:])
+    assert len(asked) == 1
+    assert all(answer == {"database": "ok", "redis": "ok", "worker": "ok"} for answer in answers)
 
 
 async def test_no_proxy_keeps_the_answer(async_client: AsyncClient) -> None:

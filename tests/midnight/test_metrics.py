@@ -12,6 +12,12 @@ from midnight import health
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def client() -> Client:
+    """A client on this machine that calls it by its own name."""
+    return Client(SERVER_NAME="localhost")
+
+
 def figure(client: Client, name: str) -> float:
     lines = client.get("/metrics").content.decode().splitlines()
     return next((float(line.rpartition(" ")[2]) for line in lines if line.rpartition(" ")[0] == name), 0)
@@ -54,11 +60,23 @@ def test_the_process_and_the_workers_heartbeat_are_there(client: Client, valkey:
         ("10.0.0.7", {}, 404),
         ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),
         ("127.0.0.1", {"X-Real-IP": "127.0.0.1"}, 404),
+        ("127.0.0.1", {"X-Forwarded-Proto": "https"}, 404),
+        ("127.0.0.1", {"Via": "1.1 proxy"}, 404),
+        ("127.0.0.1", {"Host": "testserver"}, 404),
         ("", {}, 404),
     ],
 )
 def test_without_a_token_only_this_machine_reads_them(address: str, headers: dict[str, str], status: int) -> None:
-    assert Client(REMOTE_ADDR=address).get("/metrics", headers=headers).status_code == status
+    client = Client(REMOTE_ADDR=address, SERVER_NAME="localhost")
+    assert client.get("/metrics", headers=headers).status_code == status
+
+
+def test_behind_a_proxy_they_need_a_token(settings: Settings, client: Client) -> None:
+    """The proxy asks from this machine, and may add no header at all."""
+    settings.TRUSTED_PROXIES = 1
+    assert client.get("/metrics").status_code == 404
+    settings.METRICS_TOKEN = "k" * 20
+    assert client.get("/metrics", headers={"Authorization": "Bearer " + "k" * 20}).status_code == 200
 
 
 @pytest.mark.parametrize(
