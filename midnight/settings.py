@@ -193,13 +193,16 @@ REDIS_URL = env_address(
 
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "midnight.cache.SharedPoolCache",
         "LOCATION": REDIS_URL,
         # Values of the first version were pickles: none of them is read any more.
         "VERSION": 2,
         "OPTIONS": {
             "serializer": "midnight.json_cache.JsonSerializer",
-            # A page does not wait long for something that may be lost.
+            # A page does not wait long for something that may be lost, nor for a place among the connections.
+            "pool_class": "redis.BlockingConnectionPool",
+            "max_connections": 20,
+            "timeout": 2,
             "socket_timeout": 2,
             "socket_connect_timeout": 2,
             "retry": None,
