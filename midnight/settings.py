@@ -33,10 +33,10 @@ def env_bool(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
 
 
-def env_count(name: str, default: int) -> int:
+def env_count(name: str, default: int, least: int = 0) -> int:
     value = env(name, str(default))
-    if not value.isdecimal():
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.")
+    if not value.isdecimal() or int(value) < least:
+        raise ImproperlyConfigured(f"{name} must be a whole number, {least} or more, not {value!r}.")
     return int(value)
 
 
@@ -448,6 +448,14 @@ CSRF_COOKIE_SECURE = HTTPS
 DEVICES_COOKIE_NAME = "__Host-devices" if HTTPS else "devices"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
 X_FRAME_OPTIONS = "DENY"
+# What one web process lets in (midnight/edge): requests a second of each address, three times as many at once; sockets
+# of each address; sockets, requests under way and memory in all.
+REQUEST_RATE = env_count("REQUEST_RATE", 20, least=1)
+REQUEST_BURST = 3 * REQUEST_RATE
+ADDRESS_SOCKETS = env_count("ADDRESS_SOCKETS", 30, least=1)
+PROCESS_SOCKETS = env_count("PROCESS_SOCKETS", 10_000, least=1)
+PROCESS_REQUESTS = env_count("PROCESS_REQUESTS", 512, least=1)
+PROCESS_MEMORY_MB = env_count("PROCESS_MEMORY_MB", 1_024, least=1)
 # A form of ours is a page of text at most.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 # Browsers' preload lists are hard to leave: that is for the domain's owner to decide.

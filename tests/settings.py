@@ -20,6 +20,8 @@ ON_POSTGRES = os.environ.get("TEST_DATABASE") == "postgresql"
 for name in ("SITE_URL", "SECRET_KEY", "REDIS_URL", "DATABASE_URL", "DEBUG"):
     os.environ.pop(name, None)
 os.environ["MIDNIGHT_VAR"] = str(FOLDER)
+# All visitors of a test come from one address; tests of these limits set them themselves.
+os.environ |= {"REQUEST_RATE": "100000", "ADDRESS_SOCKETS": "100000"}
 os.environ["REDIS_URL"] = f"unix://{VALKEY}"
 if ON_POSTGRES:
     os.environ["DATABASE_URL"] = f"postgres://midnight@/postgres?host={POSTGRES_FOLDER}"

@@ -65,6 +65,12 @@ class Load:
         return 2.0 + (1 / self.rate if self.rate else 0)
 
 
+# All players of a bench come from one address.
+UNLIMITED = dict.fromkeys(
+    ("REQUEST_RATE", "ADDRESS_SOCKETS", "PROCESS_SOCKETS", "PROCESS_REQUESTS", "PROCESS_MEMORY_MB"), "1000000"
+)
+
+
 class Web:
     """A web process under load."""
 
@@ -88,7 +94,7 @@ def running_web(program: str, folder: Path) -> Iterator[Web]:
         process = stack.child(
             [sys.executable, "-c", program, str(listening.fileno())],
             cwd=ROOT,
-            env=os.environ | {"SITE_URL": f"http://localhost:{port}"},
+            env=os.environ | UNLIMITED | {"SITE_URL": f"http://localhost:{port}"},
             pass_fds=[listening.fileno()],
             stdout=log,
             stderr=subprocess.STDOUT,

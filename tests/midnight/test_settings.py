@@ -43,7 +43,8 @@ GOOD_KEY = secrets.token_urlsafe(50)
         ("SECRET_KEY", "ab" * 40, "SECRET_KEY must be at least 50 random characters."),
         ("METRICS_TOKEN", "hushhush", "METRICS_TOKEN must be at least 20 characters."),
         ("DEBUG", "perhaps", "DEBUG must be yes or no, not 'perhaps'."),
-        ("TRUSTED_PROXIES", "-1", "TRUSTED_PROXIES must be a whole number, not '-1'."),
+        ("TRUSTED_PROXIES", "-1", "TRUSTED_PROXIES must be a whole number, 0 or more, not '-1'."),
+        ("REQUEST_RATE", "0", "REQUEST_RATE must be a whole number, 1 or more, not '0'."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT must be json or text, not 'xml'."),
     ],
 )

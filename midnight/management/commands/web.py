@@ -40,7 +40,10 @@ class Command(BaseCommand):
         from twisted.internet import reactor
 
         from midnight.asgi import application
+        from midnight.edge import admission, http_protocol
 
+        admission.raise_descriptor_limit()
+        http_protocol.install()
         address = {"host": bind, "port": port} if port is not None else {}
         server = Server(
             application,
