@@ -26,7 +26,7 @@ from games.ladder.rate import Held, beaten
 from games.ladder.rate import play as rate
 from games.management.progress import Bar
 from games.management.telling import STRENGTH, Told, play
-from games.models import Figures, Finish, Game, GameSecret, Ladder, Rating, RatingEvent, Record, Seat, SeatSecret
+from games.models import Figures, Finish, Game, GameSecret, Ladder, Proof, Rating, RatingEvent, Record, Seat, SeatSecret
 from games.models.play import CODE_ALPHABET
 from games.rules.terms import Seat as Sitting
 
@@ -154,6 +154,8 @@ class Seeding:
             self._store_standings()
         tidy_up()
         careers.recount(Bar("careers", self.people).advance, at_once=PEOPLE_AT_ONCE)
+        # A first count has nothing to be compared with: that it differs from no count at all is no finding.
+        Proof.objects.filter(of=Proof.Of.CAREERS).delete()
         set_milestones(self.now)
         let_ids_follow()
         tidy_up()

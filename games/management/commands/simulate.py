@@ -65,9 +65,11 @@ class Command(BaseCommand):
 def simulate(rulebook: Rulebook, bots: list[Strength], seed: str) -> Record:
     """The record of one game between these bots; all its chance comes from the seed."""
     secret = sha256(f"simulate/{seed}".encode()).digest()
+    # The same seed makes other games for other rulebooks and bots: each of them has an id of its own.
+    named = sha256(f"{rulebook}/{','.join(bots)}/{seed}".encode()).hexdigest()
     terms = terms_for_bots(rulebook, len(bots), secret)
     names = [f"{strength.capitalize()} {seat + 1}" for seat, strength in enumerate(bots)]
-    return make_record(f"simulated-{secret.hex()[:16]}", CREATED, terms, names, self_play(terms, bots, seed))
+    return make_record(f"simulated-{named[:16]}", CREATED, terms, names, self_play(terms, bots, seed))
 
 
 def _strengths(text: str) -> tuple[Strength, ...]:

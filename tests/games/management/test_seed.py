@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import User
-from games import archive, careers, packing
+from games import archive, careers, packing, troubles
 from games.bench import pages
 from games.management import seeding, telling
 from games.models import Figures, Game, RatingEvent, Record, Seat
@@ -30,6 +30,8 @@ def test_as_many_games_and_people_as_were_asked_for_with_all_that_belongs_to_the
     assert (Game.objects.count(), User.objects.count(), Record.objects.count()) == (60, 12, 60)
     assert Seat.objects.count() == Figures.objects.count()
     assert "60 of 60" in capsys.readouterr().err
+    # Nothing was compared with anything yet: there is nothing wrong.
+    assert not [one.what for one in troubles.look() if one.wrong and one.what.startswith("Differences")]
     assert careers.recount() == 0
     for game in Game.objects.order_by("?")[:5]:
         record = archive.record_of(game)

@@ -39,6 +39,14 @@ def test_there_is_one_record_a_line_as_asked_for() -> None:
     assert len({record["server_seed"] for record in records}) == 3
 
 
+def test_different_games_of_one_seed_have_different_ids() -> None:
+    asked = [("2", "fr", "apprentice"), ("2", "es", "apprentice"), ("2", "fr", "master"), ("3", "fr", "apprentice")]
+    records = [
+        json.loads(run("--players", players, "--rulebook", book, "--bots", bots)) for players, book, bots in asked
+    ]
+    assert len({record["id"] for record in records}) == len(asked)
+
+
 @pytest.mark.slow
 def test_whoever_has_read_enough_ends_it_without_a_word() -> None:
     command = [sys.executable, "manage.py", "simulate", "--games", "50", "--players", "2", "--bots", "apprentice"]
