@@ -2,7 +2,7 @@
 
 Results are counted some seconds after a game's end, its figures as soon as there are any, and each of them once: a
 mark on the game's row goes with them. A game taken out of the ratings keeps its result, and stays counted; how somebody
-left one counts until it is forgiven.
+left one counts until it is forgiven. A walkover, which ended before its first round did, is no result.
 
 Who locks what: the game's row first, then the careers of its players in the order of their ids. Whoever holds a career
 may write its person's rows of opponents.
@@ -28,6 +28,7 @@ SECONDS = 4
 # milliseconds.
 PEOPLE_A_PIECE = 20
 PAUSE_SECONDS = 0.02
+PLAYED = Q(place__isnull=False, game__rounds__gt=0)
 UNIQUE_POINTS = 3
 COLUMNS = [field.attname for field in Career._meta.concrete_fields]
 MET = ["user_id", "opponent_id", "games", "ahead", "behind"]
@@ -76,7 +77,7 @@ def forgive(seats: Collection[int], *, forgiven: bool) -> None:
 
 def _held(game_id: int) -> list[Seat]:
     """The seats of people, whose careers are locked until the transaction ends."""
-    seats = list(Seat.objects.filter(game=game_id, user__isnull=False).order_by("user"))
+    seats = list(Seat.objects.filter(game=game_id, user__isnull=False).select_related("game").order_by("user"))
     people = [seat.user_id for seat in seats if seat.user_id]
     Career.objects.bulk_create([Career(user_id=user_id) for user_id in people], ignore_conflicts=True)
     list(Career.objects.select_for_update().filter(pk__in=people).order_by("pk"))
@@ -85,15 +86,19 @@ def _held(game_id: int) -> list[Seat]:
 
 def _add_result(seat: Seat) -> None:
     added = [] if seat.forgiven else [str(seat.conduct)]
-    if seat.place is not None:
+    if _is_played(seat):
         added += ["games", "won"] if seat.place == 1 else ["games"]
-    most = Greatest("most_points", (seat.points or 0) if seat.place else 0)
+    most = Greatest("most_points", (seat.points or 0) if _is_played(seat) else 0)
     Career.objects.filter(pk=seat.user_id).update(**{name: F(name) + 1 for name in added if name}, most_points=most)
+
+
+def _is_played(seat: Seat) -> bool:
+    return seat.place is not None and seat.game.rounds > 0
 
 
 def _add_opponents(seat: Seat, others: Sequence[Seat]) -> None:
     for other in others:
-        if seat.place and other.place:
+        if seat.place and other.place and _is_played(seat):
             met = {"user_id": seat.user_id, "opponent_id": other.user_id}
             Opponent.objects.bulk_create([Opponent(**met)], ignore_conflicts=True)
             Opponent.objects.filter(**met).update(
@@ -108,7 +113,7 @@ def _add_figures(seats: Sequence[Seat]) -> None:
     for seat in seats:
         if figures := rows.get(seat.pk):
             added = {figures.plan: 1} if figures.plan else {}
-            if seat.place is not None:
+            if _is_played(seat):
                 added |= {"completed": figures.completed, "uniques": figures.uniques // UNIQUE_POINTS}
             Career.objects.filter(pk=seat.user_id).update(**{name: F(name) + more for name, more in added.items()})
 
@@ -153,16 +158,15 @@ def _recount_careers(first: int, end: int) -> int:
     new = {*seats.values_list("user", flat=True).distinct()} - {*careers.values_list("pk", flat=True)}
     Career.objects.bulk_create([Career(user_id=user_id) for user_id in sorted(new)], ignore_conflicts=True)
     kept = list(careers.select_for_update().order_by("pk").values_list(*COLUMNS))
-    placed = Q(place__isnull=False)
     counted = (
         seats.filter(game__counted=True)
         .values_list("user")
         .annotate(
-            games=Count("place"),
-            won=Count("pk", filter=Q(place=1)),
-            most_points=Max("points", filter=placed, default=0),
-            completed=Sum("figures__completed", filter=placed, default=0),
-            uniques=Sum("figures__uniques", filter=placed, default=0) / UNIQUE_POINTS,
+            games=Count("pk", filter=PLAYED),
+            won=Count("pk", filter=PLAYED & Q(place=1)),
+            most_points=Max("points", filter=PLAYED, default=0),
+            completed=Sum("figures__completed", filter=PLAYED, default=0),
+            uniques=Sum("figures__uniques", filter=PLAYED, default=0) / UNIQUE_POINTS,
             **{name: Count("pk", filter=Q(conduct=name, forgiven=False)) for name in Seat.Conduct.values},
             **{name: Count("pk", filter=Q(figures__plan=name)) for name in Figures.Plan.values},
         )
@@ -185,6 +189,7 @@ def _recount_opponents(first: int, end: int) -> int:
         user__lt=end,
         place__isnull=False,
         game__counted=True,
+        game__rounds__gt=0,
         game__seats__user__isnull=False,
         game__seats__place__isnull=False,
     )

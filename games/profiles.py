@@ -125,8 +125,8 @@ def profile(player: User, viewer: int | None) -> Profile:
 
 
 def _played(player: User) -> list[Played]:
-    """The latest games, the last one first, and one more than are shown where there are more."""
-    seats = Seat.objects.filter(user=player, ended__isnull=False).order_by("-ended", "-game_id")
+    """The latest games, the last one first, and one more than are shown where there are more; no walkovers."""
+    seats = Seat.objects.filter(user=player, ended__isnull=False, game__rounds__gt=0).order_by("-ended", "-game_id")
     rows = seats.values_list("ended", "game__listed", "figures__stashes", "figures__searched_ms")
     return [Played(ended, listed, *figures) for ended, listed, *figures in rows[: LATEST + 1] if ended]
 

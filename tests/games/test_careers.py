@@ -47,6 +47,16 @@ def test_a_result_counts_for_everybody_who_has_an_account(cast: list[User]) -> N
     assert met(charlie) == {"Alice": (2, 0, 2), "Bob": (1, 0, 1)}
 
 
+def test_a_walkover_of_no_round_is_no_result(cast: list[User]) -> None:
+    alice, bob, *_ = cast
+    finish([alice, bob], rounds=0)
+    count_finished()
+    row = Career.objects.get(pk=alice.pk)
+    assert (row.games, row.won, row.most_points, row.finished) == (0, 0, 0, 1)
+    assert met(alice) == {}
+    assert careers.recount() == 0
+
+
 def test_a_game_counts_once_and_not_before_its_end(cast: list[User]) -> None:
     game = finish(cast)
     running = finish(cast)
