@@ -70,6 +70,7 @@ def preferences(user: User) -> dict[str, Any]:
         "patterns": user.patterns,
         "sounds": user.sounds,
         "chat": user.chat,
+        "shown_by_search_engines": user.indexed,
     }
 
 

@@ -113,6 +113,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     patterns = models.BooleanField(_("patterns beside colours"), default=False)
     sounds = models.BooleanField(_("sounds"), default=True)
     chat = models.BooleanField(_("chat"), default=True)
+    # Search engines show stories and replays of public games whose players all allow it.
+    indexed = models.BooleanField(_("games shown by search engines"), default=True, db_default=True)
 
     renamed_at = models.DateTimeField(null=True, editable=False)
     must_change_password = models.BooleanField(_("must set a new password"), default=False)

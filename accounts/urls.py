@@ -47,6 +47,7 @@ own = [
     path("tokens/<int:pk>/revoke/", named(views.revoke_token), name="revoke_token"),
     path("data/", views.data, name="data"),
     path("data/export/", views.download, name="export"),
+    path("data/search-engines/", views.be_indexed, name="indexed"),
     path("data/close/", named(views.close), name="close"),
     path("data/delete/", views.delete, name="delete"),
 ]

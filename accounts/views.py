@@ -147,6 +147,17 @@ def data(request: HttpRequest) -> HttpResponse:
 
 @button_of("accounts:data")
 @login_required
+def be_indexed(request: HttpRequest) -> HttpResponse:
+    """Say whether search engines may show the games one has played; `indexed` is "yes" or "no"."""
+    user = me(request)
+    user.indexed = request.POST.get("indexed") != "no"
+    user.save(update_fields=["indexed"])
+    messages.success(request, gettext("Saved."))
+    return redirect("accounts:data")
+
+
+@button_of("accounts:data")
+@login_required
 @reauthentication_required(app="accounts")
 @rate_limit(action="export")
 def download(request: HttpRequest) -> HttpResponse:

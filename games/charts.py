@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -23,11 +23,15 @@ MOST_WHOLE = 20
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line: what it is called, the colour it has by its class, and a value for each place along the chart."""
+    """One line: what it is called, the colour it has by its class, and a value for each place along the chart.
+
+    `moments` are the events that the values lead to in a replay, where there is one.
+    """
 
     label: str
     kind: str
     values: Sequence[float]
+    moments: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,11 @@ class Drawn:
     dash: str
     name_x: float
     name_y: float
+
+    @property
+    def marked(self) -> list[tuple[float, float, int | None]]:
+        """Each dot with the moment that it leads to."""
+        return [(x, y, moment) for (x, y), moment in zip_longest(self.dots, self.series.moments)]
 
     @property
     def last(self) -> str:

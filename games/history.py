@@ -18,24 +18,30 @@ from django.utils.translation import pgettext_lazy
 
 from accounts import looks
 from accounts.models import User
-from games import names
-from games.models import Game, Seat
+from games import ladder, names
+from games.models import Game, RatingEvent, Seat
 
 PAGE = 25
 ANY = ("", pgettext_lazy("choice", "Any"))
 RESULTS = [
     ("won", pgettext_lazy("result", "Won")),
     ("lost", pgettext_lazy("result", "Lost")),
+    ("ahead", pgettext_lazy("result", "Ahead of the opponent")),
+    ("behind", pgettext_lazy("result", "Behind the opponent")),
     ("left", pgettext_lazy("result", "Left early")),
     ("void", pgettext_lazy("result", "Without a result")),
 ]
 LENGTHS = [("short", _("Up to 3 rounds")), ("middle", _("4 to 6 rounds")), ("long", _("7 rounds and more"))]
 ROUNDS = {"short": Q(rounds__lte=3), "middle": Q(rounds__range=(4, 6)), "long": Q(rounds__gte=7)}
 OF_SEATS = {
-    "won": Q(place=1),
-    "lost": Q(place__gt=1, conduct=Seat.Conduct.FINISHED),
+    "won": Q(place=1, game__rounds__gt=0),
+    "lost": Q(place__gt=1, conduct=Seat.Conduct.FINISHED, game__rounds__gt=0),
     "left": ~Q(conduct=Seat.Conduct.FINISHED),
+    "ahead": Q(place__isnull=False, game__rounds__gt=0),
+    "behind": Q(place__isnull=False, game__rounds__gt=0),
 }
+# Results that compare the player's place with the opponent's: the opponent's seat in the same game.
+AGAINST = {"ahead": Q(place__gt=OuterRef("place")), "behind": Q(place__lt=OuterRef("place"))}
 
 
 # Nobody finds a closed account; a deleted one is found by its pseudonym.
@@ -86,6 +92,8 @@ class HistoryForm(forms.Form):
             self.add_error("player", ValidationError(_("Say whose opponent."), code="whose"))
         if asked.get("result") in OF_SEATS and not player and "player" not in self.errors:
             self.add_error("player", ValidationError(_("Say whose result."), code="whose"))
+        if asked.get("result") in AGAINST and not asked.get("opponent") and "opponent" not in self.errors:
+            self.add_error("opponent", ValidationError(_("Name the opponent for this result."), code="against_whom"))
         if asked.get("result") == "left" and player is not None and player.pk != self.viewer:
             # How often somebody leaves is for nobody else to collect.
             self.add_error("result", ValidationError(_("This can be asked of your own games only."), code="own"))
@@ -129,11 +137,17 @@ PLACE = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One game of a list: its seats, best first, and the one whose list this is."""
+    """One game of a list: its seats, best first, the seat whose list this is, and what the game did to its rating."""
 
     game: Game
     seats: Sequence[Seat]
     own: Seat | None
+    change: RatingEvent | None = None
+
+    @property
+    def is_walkover(self) -> bool:
+        """Whether it ended before its first round did, because others left."""
+        return self.game.rounds == 0 and self.game.reason != "void"
 
     @property
     def began(self) -> datetime:
@@ -157,7 +171,8 @@ def page(
 ) -> Page:
     """The games that were asked for after this place, or before that one; without one, the latest.
 
-    A game that is not listed is found in the lists of its own players by themselves.
+    A game that is not listed is found in the lists of its own players by themselves. In a list of all games the
+    viewer's own seats are marked.
     """
     player: User | None = asked.get("player")
     found = _of_player(player, asked, viewer) if player else _of_all(asked)
@@ -172,7 +187,7 @@ def page(
     if backwards:
         rows.reverse()
     games = [row.game for row in rows] if player else rows
-    entries = _entries(games, player.pk if player else None)
+    entries = _entries(games, player.pk if player else viewer)
     first, last = (_cursor(games[0]), _cursor(games[-1])) if games else ("", "")
     return Page(
         entries,
@@ -187,6 +202,11 @@ def entry(code: str) -> Entry | None:
     return _entries(games, None)[0] if games else None
 
 
+def is_indexed(game: Game) -> bool:
+    """Whether search engines may show this game's pages: it is public, and no player has asked to be left out."""
+    return game.listed and not game.seats.filter(user__indexed=False).exists()
+
+
 def _of_all(asked: dict[str, Any]) -> QuerySet[Any]:
     return Game.objects.filter(_of_games(asked), ended__isnull=False, listed=True).defer("limits")
 
@@ -199,7 +219,8 @@ def _of_player(player: User, asked: dict[str, Any], viewer: int | None) -> Query
     if asked.get("result") in OF_SEATS:
         seats = seats.filter(OF_SEATS[asked["result"]])
     if opponent := asked.get("opponent"):
-        seats = seats.filter(Exists(Seat.objects.filter(game=OuterRef("game"), user=opponent)))
+        against = AGAINST.get(asked.get("result", ""), Q())
+        seats = seats.filter(Exists(Seat.objects.filter(against, game=OuterRef("game"), user=opponent)))
         if opponent == player:
             seats = seats.none()
     return seats
@@ -241,7 +262,8 @@ def _entries(games: Iterable[Game], own: int | None) -> list[Entry]:
     sitting = Seat.objects.filter(game__in=seats).select_related("user")
     for seat in sitting.order_by(F("place").asc(nulls_last=True), "number"):
         seats[seat.game_id].append(seat)
-    return [Entry(game, seats[game.pk], _own(seats[game.pk], own)) for game in games]
+    changes = {} if own is None else ladder.lines_in(games, own)
+    return [Entry(game, seats[game.pk], _own(seats[game.pk], own), changes.get(game.pk)) for game in games]
 
 
 def _own(seats: Iterable[Seat], own: int | None) -> Seat | None:

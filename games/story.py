@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.utils.translation import gettext as say
@@ -42,11 +43,24 @@ class Sitter:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What was bought and placed in one round, in sentences, and everybody's points after it."""
+    """What was bought and placed in one round, in sentences, and everybody's points after it.
+
+    `first` and `last` are the numbers of its events, by which the replay is opened at that moment.
+    """
 
     number: int
     told: Sequence[str]
     points: Sequence[int]
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Players who stayed and have the same points, in the order of their places."""
+
+    points: int
+    names: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +69,7 @@ class Story:
     reason: str
     sitters: Sequence[Sitter]
     rounds: Sequence[Round]
+    ties: Sequence[Tie]
 
     @property
     def best_first(self) -> list[Sitter]:
@@ -69,8 +84,9 @@ class Story:
     def chart(self) -> Chart:
         """How the points grew, from nothing on."""
         places = [say("Start"), *(str(one.number) for one in self.rounds)]
+        moments = [1, *(one.last for one in self.rounds)]
         series = [
-            Series(sitter.name, sitter.character, [0, *(one.points[sitter.seat] for one in self.rounds)])
+            Series(sitter.name, sitter.character, [0, *(one.points[sitter.seat] for one in self.rounds)], moments)
             for sitter in self.sitters
         ]
         return charts.chart(places, series)
@@ -81,26 +97,37 @@ def tell_story(record: dict[str, Any], who: Sequence[str]) -> Story:
     head = read_head(record)
     counting = Counting(head.terms)
     sentences: list[list[str]] = []
+    begun: list[int] = []
     for event in read_events(record):
         counting.count(event)
         if event.type == "round_started":
             sentences.append([])
+            begun.append(event.seq)
         elif event.type not in _UNTOLD:
             sentences[-1] += _in_words(counting, event, who, head.terms.edition)
     result = record["result"]
     places = {seat: place for place, seat in enumerate(result["ranking"], start=1)}
+    sitters = [
+        Sitter(seat, who[seat], sitting.character, places.get(seat), result["scores"][seat], figures)
+        for seat, (sitting, figures) in enumerate(zip(head.terms.seats, counting.seats, strict=True))
+    ]
+    ends = [*(first - 1 for first in begun[1:]), len(record["events"])]
+    played = zip(sentences, counting.by_round, begun, ends, strict=True)
     return Story(
         head,
         result["reason"],
-        [
-            Sitter(seat, who[seat], sitting.character, places.get(seat), result["scores"][seat], figures)
-            for seat, (sitting, figures) in enumerate(zip(head.terms.seats, counting.seats, strict=True))
-        ],
-        [
-            Round(number, told, points)
-            for number, (told, points) in enumerate(zip(sentences, counting.by_round, strict=True), start=1)
-        ],
+        sitters,
+        [Round(number, *one) for number, one in enumerate(played, start=1)],
+        _ties([one for one in sitters if one.place and counting.state.players[one.seat].left_at is None]),
     )
+
+
+def _ties(stayed: Sequence[Sitter]) -> list[Tie]:
+    """Find who have the same points: between them the escape token decided (R7.4)."""
+    in_order = sorted(stayed, key=lambda one: one.place or 0)
+    level = groupby(in_order, key=lambda one: one.score["total"])
+    ties = [Tie(points, [one.name for one in some]) for points, some in level]
+    return [tie for tie in ties if len(tie.names) > 1]
 
 
 # The search is told by its figures; a pass changes nothing.

@@ -6,7 +6,7 @@ says where they come from, `boards` says where people stand.
 
 from .boards import board, set_milestones, standing, standings
 from .explain import Explanation, explain
-from .ledger import lines_of
+from .ledger import lines_in, lines_of
 from .rate import ask_for_rating, rate_finished, rate_game, unrated
 from .recount import Recount, rated_to, recount, recount_all
 from .replay import replay, replay_from, restore_game, void_game
@@ -17,6 +17,7 @@ __all__ = [
     "ask_for_rating",
     "board",
     "explain",
+    "lines_in",
     "lines_of",
     "rate_finished",
     "rate_game",

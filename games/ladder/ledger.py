@@ -1,11 +1,11 @@
 """Which lines of the ledger are in force: each generation from its first game on, until a later one takes over."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Max, Q, QuerySet
 
-from games.models import Generation, RatingEvent
+from games.models import Game, Generation, RatingEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,18 @@ def lines_of(user_id: int, pace: str, within: Sequence[Span] | None = None) -> Q
     """The lines of the ledger that count for this player."""
     # The pace is said once more, or SQLite would walk along each generation instead of along the player's games.
     return RatingEvent.objects.filter(in_force(pace, within), player=user_id, pace=pace)
+
+
+def lines_in(games: Iterable[Game], user_id: int) -> dict[int, RatingEvent]:
+    """The lines that count for this player in these games, by the game's id; none for a game that is not rated."""
+    rated = [game for game in games if game.rated == Game.Rated.RATED and game.voided is None]
+    if not rated:
+        return {}
+    condition = Q(pk__in=[])
+    for pace in {game.pace for game in rated}:
+        condition |= in_force(pace)
+    lines = RatingEvent.objects.filter(condition, game__in=[game.pk for game in rated], player=user_id)
+    return {line.game_id: line for line in lines}
 
 
 def last_lines(pace: str, user_ids: Sequence[int], before: int) -> list[RatingEvent]:

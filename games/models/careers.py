@@ -58,3 +58,8 @@ class Opponent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id}/{self.opponent_id}"
+
+    @property
+    def results(self) -> list[tuple[str, int]]:
+        """How often each way, by the words that lists of games filter by."""
+        return [("ahead", self.ahead), ("behind", self.behind)]

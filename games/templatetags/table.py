@@ -15,8 +15,8 @@ register = template.Library()
 
 WHY_OVER: dict[Reason, str | Promise] = {
     "bag_opened_empty": _("Somebody opened a leather bag while the bag of art was empty."),
-    "bag_empty": _("The bag of art is empty."),
-    "deck_short": _("The deck has too few cards for the markets."),
+    "bag_empty": _("The bag of art has run out. That is how a game ends."),
+    "deck_short": _("The prestige cards have run out. That is how a game ends."),
     "abandoned": _("All the others have left."),
     "void": _("The game was ended without a result."),
 }
@@ -50,5 +50,5 @@ def card_name(card: str, edition: Edition) -> str:
 
 
 @register.filter
-def why_over(reason: Reason) -> str:
-    return str(WHY_OVER[reason])
+def why_over(reason: str) -> str:
+    return str(WHY_OVER[reason])  # type: ignore[index]

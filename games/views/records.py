@@ -30,9 +30,12 @@ def tell(request: HttpRequest, code: str) -> HttpResponse:
         "opened": opened,
         "story": told,
         "own": own,
+        # What a link to a moment of the replay ends in: those who played see it from their own seat.
+        "seat_seen": "" if own is None else f"&as={own}",
         "names": names,
         "record": document,
         "rating": ladder.explain(game),
+        "is_indexed": history.is_indexed(game),
     }
     return render(request, "games/story.html", context)
 

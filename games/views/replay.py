@@ -14,7 +14,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import addresses
-from games import names, opening, replaying
+from games import history, names, opening, replaying
 from games.judging import RETRY_SECONDS, Busy, Judge, Judged
 from games.limits import costly
 from games.models import Game
@@ -38,7 +38,11 @@ def replay(request: HttpRequest, code: str) -> HttpResponse:
     record = replaying.of_game(game)
     if record is None:
         return render(request, "games/replay_not_yet.html", {"game": game}, status=409)
-    context = _context(replaying.prepare(record)) | {"code": code, "opened": opened}
+    context = _context(replaying.prepare(record)) | {
+        "code": code,
+        "opened": opened,
+        "is_indexed": history.is_indexed(game),
+    }
     return render(request, "games/replay.html", context)
 
 

@@ -31,6 +31,7 @@ ANSWERS: dict[str, str] = {
     "accounts:end_session": "aaaaaa snnnnn",
     "accounts:end_sessions": "aaaaaa saaaaa",
     "accounts:export": "aaaaaa spaaaa",
+    "accounts:indexed": "aaaaaa saaaaa",
     "accounts:guest": "aaaaaa aaaaaa",
     "accounts:name": "sapppp sapppp",
     "accounts:revoke_token": "saaaaa saannn",

@@ -12,10 +12,13 @@ from django.utils.formats import date_format
 
 from accounts import closing
 from accounts.models import User
-from games import archive, history, replaying
+from games import archive, careers, history, ladder, replaying
 from games.history import Cursor, HistoryForm
-from games.models import Game, Record, Seat
-from tests.games.finished import finished
+from games.management.commands.simulate import simulate
+from games.models import Game, RatingEvent, Record, Seat
+from games.rules import record as records
+from tests.games.finished import finished, played
+from tests.games.finishes import finish
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
@@ -85,6 +88,61 @@ def test_each_filter_leaves_what_it_asks_for_and_all_of_them_go_together(client:
     assert listed(client, f"player=Alice&opponent=Bob&rulebook=es&pace=live&since={since}") == [other.code]
 
 
+def test_ahead_and_behind_compare_two_players_only(client: Client, people: list[User]) -> None:
+    alice, bob, carla = people
+    won = finish([alice, bob, carla])
+    middle = finish([carla, alice, bob])
+    last = finish([bob, carla, alice])
+    finish([bob, alice], reason="void", rated="void")
+    finish([bob, alice], rounds=0)
+    assert listed(client, "player=Alice&opponent=Bob&result=behind") == [last.code]
+    assert listed(client, "player=Alice&opponent=Bob&result=ahead") == [middle.code, won.code]
+    assert listed(client, "player=Alice&opponent=Carla&result=behind") == [last.code, middle.code]
+    assert [
+        one["id"] for one in client.get("/api/1/games/?player=Alice&opponent=Bob&result=behind").json()["items"]
+    ] == [last.code]
+
+
+def test_counts_of_opponents_lead_to_their_games(client: Client, people: list[User]) -> None:
+    finish([people[1], people[0]])
+    careers.count_finished()
+    page = unescape(client.get("/people/Alice/").content.decode())
+    assert 'href="/history/?player=Alice&opponent=Bob&result=behind">1</a>' in page
+    assert "result=ahead" not in page
+
+
+def test_a_list_says_what_its_player_did_and_what_it_changed(client: Client, people: list[User]) -> None:
+    alice, bob, carla = people
+    finish([bob, alice, carla])
+    ladder.rate_finished()
+    page = client.get("/history/?player=Alice")
+    (entry,) = page.context["page"].entries
+    change = RatingEvent.objects.get(player=alice)
+    assert entry.change == change
+    for words in ("Place 2 of 3", f"Rating {change.shown_delta}"):
+        assert words in page.content.decode()
+    # In everybody's list the viewer's own games are marked, others' are not.
+    assert "Place 2 of 3" not in client.get("/history/").content.decode()
+    client.force_login(carla)
+    assert "Place 3 of 3" in client.get("/history/").content.decode()
+
+
+def test_a_game_taken_out_of_the_ratings_changed_none(client: Client, people: list[User]) -> None:
+    game = finish(people[:2])
+    ladder.rate_finished()
+    Game.objects.filter(pk=game.pk).update(voided=game.ended)
+    (entry,) = client.get("/history/?player=Alice").context["page"].entries
+    assert entry.change is None
+
+
+def test_a_walkover_is_no_win_and_says_so(client: Client, people: list[User]) -> None:
+    finish(people[:2], rounds=0)
+    assert listed(client, "player=Alice&result=won") == []
+    page = client.get("/history/?player=Alice").content.decode()
+    assert "not played" in page
+    assert 'class="outcome"' not in page
+
+
 def test_the_games_that_one_left_are_found_by_oneself_alone(client: Client, people: list[User]) -> None:
     game = finished("es-2-resumed-and-left", people[:2])
     Seat.objects.filter(game=game, number=1).update(conduct="left")
@@ -95,7 +153,11 @@ def test_the_games_that_one_left_are_found_by_oneself_alone(client: Client, peop
 
 
 @pytest.mark.parametrize(
-    "query", ["player=Nobody", "opponent=Alice", "result=won", "pace=slow", "since=yesterday", "length=7"]
+    "query",
+    [
+        *("player=Nobody", "opponent=Alice", "result=won", "pace=slow", "since=yesterday", "length=7"),
+        *("player=Alice&result=behind", "result=ahead&opponent=Alice"),
+    ],
 )
 def test_what_cannot_be_asked_is_said_and_no_list_shown(client: Client, people: list[User], query: str) -> None:
     page = client.get(f"/history/?{query}")
@@ -249,6 +311,59 @@ def test_the_story_tells_scores_growth_trades_and_figures(client: Client, people
         assert all(person.name in text for person in people)
         assert game.commitment in text
         archive.archive(game.pk)
+
+
+def test_rounds_and_the_chart_lead_to_their_moment_in_the_replay(client: Client, people: list[User]) -> None:
+    game = finished("es-3", people)
+    client.force_login(people[1])
+    page = client.get(f"/games/{game.code}/story/")
+    story, text = page.context["story"], unescape(page.content.decode())
+    events = page.context["record"]["events"]
+    for one in story.rounds:
+        assert (events[one.first - 1]["type"], events[one.first - 1]["round"]) == ("round_started", one.number)
+        assert one.last == len(events) or events[one.last]["type"] == "round_started"
+        for moment in (one.first, one.last):
+            assert f'href="/games/{game.code}/replay/#e={moment}&as=1"' in text
+    assert text.count(f'#e={story.rounds[0].last}&as=1" tabindex="-1"><circle') == 3
+    client.logout()
+    assert "&as=" not in unescape(client.get(f"/games/{game.code}/story/").content.decode())
+
+
+def test_a_story_explains_what_decided_between_equal_points(client: Client, people: list[User]) -> None:
+    record = next(one for one in map(simulated, range(200)) if tied(one))
+    game = played(record, [])
+    page = client.get(f"/games/{game.code}/story/")
+    (tie,) = page.context["story"].ties
+    assert f"Level at {tie.points} points: {', '.join(tie.names)}. The lower escape token" in page.content.decode()
+    assert "Level at" not in client.get(f"/games/{finished('es-3', people).code}/story/").content.decode()
+
+
+def simulated(number: int) -> records.Record:
+    return simulate("fr", ["apprentice", "apprentice"], f"tie/{number}")
+
+
+def tied(record: records.Record) -> bool:
+    scores = [score.total for score in record.result.scores]
+    return len(set(scores)) < len(scores)
+
+
+@pytest.mark.parametrize("part", ["story", "replay"])
+def test_search_engines_show_public_games_unless_a_player_objects(
+    part: str, client: Client, people: list[User]
+) -> None:
+    game = finished("es-3", people)
+    archive.archive(game.pk)
+    address, barred = f"/games/{game.code}/{part}/", '<meta name="robots" content="noindex">'
+    assert barred not in client.get(address).content.decode()
+    client.force_login(people[2])
+    client.post("/account/data/search-engines/", {"indexed": "no"})
+    client.logout()
+    assert barred in client.get(address).content.decode()
+    client.force_login(people[2])
+    client.post("/account/data/search-engines/", {"indexed": "yes"})
+    assert barred not in client.get(address).content.decode()
+    Game.objects.filter(pk=game.pk).update(listed=False)
+    assert barred in client.get(address).content.decode()
 
 
 def test_a_story_asks_the_same_number_of_questions_whoever_played(client: Client, people: list[User]) -> None:
