@@ -298,8 +298,8 @@ def test_a_games_page_explains_the_ratings_pair_by_pair(client: Client, cast: li
     page = text(client, f"/games/{other.code}/rating/")
     assert "1500? → <b>1545?</b>" in page
     assert '<span class="badge good">+45.00</span>' in page
-    assert page.count('<td class="number">50 %</td>') == 12
-    assert page.count('<td class="number">+15.00</td>') == 6
+    assert page.count('<td data-label="Expected">50 %</td>') == 12
+    assert page.count('<td data-label="Points">+15.00</td>') == 6
     ladder.void_game(other.pk, None)
     assert "This game was taken out of the ratings." in text(client, f"/games/{other.code}/rating/")
     casual = finish(cast[:2], ranked=False, finish_seq=None)
