@@ -80,7 +80,7 @@ class UserAdmin(ShownFiltersOnly):
     def muted(self, user: User) -> str | None:
         return until(user.muted_until) if user.muted_until else None
 
-    @admin.display(description="")
+    @admin.display(description=_("moderation"))
     def ways(self, user: User) -> SafeString:
         return format_html('<a href="{}">{}</a>', reverse("games:moderated_person", args=[user.pk]), _("act"))
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext
+from django.utils.translation import pgettext, pgettext_lazy
 
 from accounts.admin_lookups import ShownFiltersOnly
 from accounts.models import User
@@ -27,6 +27,7 @@ from games import rooms, servers
 from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server, What
 from games.moderation import acts, roles, sides, visibility
 from games.moderation.acts import Why
+from games.templatetags.table import why_over
 from games.views.moderators import prove_again, proved_again
 
 if TYPE_CHECKING:
@@ -102,6 +103,48 @@ def sign_of_life(game: Game) -> object:
     return _("%(seconds)d s ago") % {"seconds": silent}
 
 
+class StateFilter(admin.SimpleListFilter):
+    """Rows by whether something has happened to them yet: `since` is the column that says when."""
+
+    title = _("state")
+    parameter_name = "state"
+    since = "decided"
+    words: tuple[Any, Any] = (_("waiting"), _("decided"))
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("no", self.words[0]), ("yes", self.words[1])]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() not in ("no", "yes"):
+            return queryset
+        return queryset.filter(**{f"{self.since}__isnull": self.value() == "no"})
+
+
+class GameState(StateFilter):
+    since = "ended"
+    words = (_("running"), _("over"))
+
+
+class RoomState(StateFilter):
+    """Open rooms, the stale ones among them, and closed ones."""
+
+    since = "closed"
+    words = (_("open"), pgettext_lazy("room", "closed"))
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [*super().lookups(request, model_admin), ("stale", _("stale"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "stale":
+            return queryset.filter(pk__in=stale_rooms().values("pk"))
+        return super().queryset(request, queryset)
+
+
+def stale_rooms() -> QuerySet[Room]:
+    """Open rooms without a game in which nothing has happened for half an hour."""
+    return rooms.resting().filter(touched__lt=timezone.now() - STALE)
+
+
 class SeatInline(ReadOnlyRows):
     model = Seat
     fields = readonly_fields = (
@@ -122,13 +165,13 @@ class GameAdmin(ReadOnly):
     """Games with their state, who plays, when they last gave a sign of life, and the ways to look and to act."""
 
     list_display = ("code", "ways", "state", "players", "sign_of_life", "pace", "ranked", "created")
-    list_filter = ("pace", "ranked", ("ended", admin.EmptyFieldListFilter))
+    list_filter = (GameState, "pace", "ranked")
     search_fields = ("code",)
     search_help_text = _("A game's address, or the beginning of a player's name.")
     inlines = (SeatInline,)
     fields = readonly_fields = (
         *("code", "created", "rulebook", "pace", "ranked", "limits", "edition", "faces"),
-        *("head", "reason", "rounds", "lost_ms", "finish_seq", "ended", "kept_as", "ways"),
+        *("head", "state", "rounds", "lost_ms", "finish_seq", "ended", "kept_as", "ways"),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
@@ -147,7 +190,7 @@ class GameAdmin(ReadOnly):
     @admin.display(description=_("state"))
     def state(self, game: Game) -> object:
         if game.ended:
-            return game.reason or _("over")
+            return why_over(game.reason) if game.reason else _("over")
         return _("running") if game.started_ms else _("waiting")
 
     @admin.display(description=_("players"))
@@ -158,7 +201,7 @@ class GameAdmin(ReadOnly):
     def sign_of_life(self, game: Game) -> object:
         return sign_of_life(game)
 
-    @admin.display(description=_("ways"))
+    @admin.display(description=_("look and act"))
     def ways(self, game: Game) -> SafeString:
         seen = link("games:replay", _("replay"), game.code) if game.ended else link("games:game", _("table"), game.code)
         return format_html("{} · {}", seen, link("games:moderated_game", _("acts"), game.code))
@@ -174,7 +217,7 @@ class RoomAdmin(ReadOnly):
     """Rooms with who sits there and when anything last happened; many stale ones are closed at once, after a look."""
 
     list_display = ("code", "ways", "state", "owner", "people", "touched", "pace", "ranked", "public")
-    list_filter = ("pace", "ranked", "public", ("closed", admin.EmptyFieldListFilter))
+    list_filter = (RoomState, "pace", "ranked", "public")
     list_select_related = ("owner",)
     search_fields = ("code",)
     search_help_text = _("A room's address, or the beginning of a name of who sits or rules there.")
@@ -204,7 +247,7 @@ class RoomAdmin(ReadOnly):
     def people(self, room: Room) -> str:
         return ", ".join(str(seat.user or seat.strength) for seat in room.seats.all())
 
-    @admin.display(description=_("ways"))
+    @admin.display(description=_("look and act"))
     def ways(self, room: Room) -> SafeString:
         page = link("games:room", _("room"), room.code)
         return format_html("{} · {}", page, link("games:moderated_room", _("acts"), room.code))
@@ -262,7 +305,7 @@ class RoomAdmin(ReadOnly):
 
 def stale_ones(moderator: User, chosen: QuerySet[Room]) -> QuerySet[Room]:
     """Those of the chosen rooms in which nothing has happened for half an hour, and the moderator has no side."""
-    stale = sides.without_own(moderator, rooms.resting().filter(touched__lt=timezone.now() - STALE))
+    stale = sides.without_own(moderator, stale_rooms())
     return chosen.filter(pk__in=stale.values("pk")).select_related("owner").prefetch_related(None)
 
 
@@ -281,7 +324,7 @@ class ReportInline(ReadOnlyRows):
 @admin.register(Case)
 class CaseAdmin(ReadOnly):
     list_display = ("pk", "about", "urgency", "opened", "claimed_by", "decided", "outcome", "way")
-    list_filter = ("outcome", ("decided", admin.EmptyFieldListFilter))
+    list_filter = (StateFilter, "outcome")
     list_select_related = ("about", "claimed_by")
     search_fields = ("about__folded_name",)
     inlines = (ReportInline,)
@@ -294,7 +337,7 @@ class CaseAdmin(ReadOnly):
     ) -> tuple[QuerySet[Any], bool]:
         return (queryset.filter(about__in=people_called(search_term)) if search_term else queryset), False
 
-    @admin.display(description=_("ways"))
+    @admin.display(description=_("look and act"))
     def way(self, case: Case) -> SafeString:
         return link("games:case", _("work on it"), case.pk)
 
@@ -352,7 +395,7 @@ class ActAdmin(ReadOnly):
 @admin.register(Appeal)
 class AppealAdmin(ReadOnly):
     list_display = ("at", "act", "granted", "decided", "decided_by")
-    list_filter = (("decided", admin.EmptyFieldListFilter),)
+    list_filter = (StateFilter,)
     list_select_related = ("act", "decided_by")
     fields = readonly_fields = ("act", "at", "words", "decided", "decided_by", "granted", "answer")
 

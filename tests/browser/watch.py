@@ -53,13 +53,14 @@ class Watch:
         return [text for text in self.complaints if not any(pattern.search(text) for pattern in self.expected)]
 
 
-async def barriers(page: Page) -> list[str]:
-    """What axe finds on the page as it stands, best practices included: one line for each element."""
+async def barriers(page: Page, *rules: str) -> list[str]:
+    """Find what axe says of the page as it stands, by its best practices and these other rules: a line an element."""
     # A colour halfway between two themes is no finding; an endless animation cannot be finished, and may go on.
     await page.evaluate("document.getAnimations().forEach((a) => { try { a.finish(); } catch { a.cancel(); } })")
     # Through the debugger, which the page's CSP does not bind.
     await page.evaluate(AXE_SCRIPT + "; undefined")
-    found: dict[str, Any] = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    options = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in rules}}
+    found: dict[str, Any] = await page.evaluate("(options) => axe.run(document, options)", options)
     return [
         f"{rule['id']}: {rule['help']}: {node['html'][:200]} {node['failureSummary']}"
         for rule in found["violations"]
@@ -67,8 +68,8 @@ async def barriers(page: Page) -> list[str]:
     ]
 
 
-async def assert_no_barriers(page: Page) -> None:
-    found = await barriers(page)
+async def assert_no_barriers(page: Page, *rules: str) -> None:
+    found = await barriers(page, *rules)
     assert not found, f"{page.url}:\n" + "\n".join(found)
 
 

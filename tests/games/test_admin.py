@@ -265,3 +265,31 @@ def test_the_slowest_of_a_hundred_is_known_and_forgotten() -> None:
     assert own.moves == 100
     took_ms = (time.perf_counter() - now) * 1000
     assert 97 <= (own.p99_ms() or 0) <= 99 + took_ms
+
+
+def test_rooms_are_found_by_their_state_in_words(office: Client, irma: User) -> None:
+    fresh, old, over = (rooms.open_room(person) for person in (irma, somebody("Max"), somebody("Fandor")))
+    Room.objects.filter(pk=old.pk).update(touched=timezone.now() - timedelta(hours=1))
+    Room.objects.filter(pk=over.pk).update(closed=timezone.now())
+    for state, found in (("stale", {old}), ("no", {fresh, old}), ("yes", {over})):
+        shown = page(office, f"/admin/games/room/?state={state}")
+        assert {room for room in (fresh, old, over) if room.code in shown} == found
+    for word in ("stale", "By state"):
+        assert word in shown
+    assert "Not empty" not in shown
+
+
+def test_how_a_game_ended_is_said_in_words(office: Client, irma: User) -> None:
+    game = game_of(irma, somebody("Max"))
+    Game.objects.filter(pk=game.pk).update(ended=timezone.now(), reason="deck_short")
+    for address in ("/admin/games/game/", f"/admin/games/game/{game.pk}/change/"):
+        shown = page(office, address)
+        assert "deck_short" not in shown
+        assert "prestige cards have run out" in shown
+
+
+def test_the_preview_of_stale_rooms_leads_back(office: Client, irma: User) -> None:
+    room = rooms.open_room(irma)
+    asked = {"action": "close_stale", "_selected_action": [room.pk]}
+    shown = office.post("/admin/games/room/", asked).content.decode()
+    assert 'href="/admin/games/room/">Back to the rooms without closing any</a>' in shown
