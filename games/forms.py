@@ -12,7 +12,7 @@ from games.lobby import MOST_BOTS
 from games.models import Game, Room
 from games.ranked import Newcomer
 from games.rules import terms
-from games.rules.edition import load_edition
+from games.rules.edition import Edition, load_edition
 
 
 class BotsForm(forms.Form):
@@ -55,8 +55,8 @@ UNITS: dict[str, dict[str, int]] = {"live": _LIVE, "relaxed": _LIVE | {"turn_ms"
 
 
 def _faces() -> list[tuple[str, object]]:
-    faces = sorted(load_edition(terms.RANKED_EDITION).market)
-    return [("", _("Drawn")), *((face, names.of_market(face)) for face in faces)]
+    market = load_edition(terms.RANKED_EDITION).market
+    return [("", _("Drawn")), *((face, names.market_in_words(market[face])) for face in sorted(market))]
 
 
 class OpenChoices(forms.RadioSelect):
@@ -130,6 +130,11 @@ class RoomForm(forms.Form):
         self._show_usual_limits(*terms.PACES)
         if newcomer is not None:
             self._shut_ranked(newcomer)
+
+    @property
+    def edition(self) -> Edition:
+        """The edition whose market faces can be chosen."""
+        return load_edition(terms.RANKED_EDITION)
 
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}

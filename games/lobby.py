@@ -19,7 +19,18 @@ from games.rules import terms
 
 ROOMS_A_PAGE = 24
 MOST_GAMES = 50
+MOST_WATCHED = 6
 MOST_BOTS = len(terms.CHARACTERS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A game that goes on, as the lobby offers it to those who want to watch."""
+
+    code: str
+    names: list[str]
+    pace: str
+    ranked: bool
 
 
 def play_against_bots(person: User, bots: int, strength: Strength) -> Game:
@@ -43,6 +54,14 @@ def free_rooms(page: str | int = 1, *, pace: str = "", ranked: bool | None = Non
     return Paginator(found.select_related("owner").prefetch_related(Prefetch("seats", seats)), ROOMS_A_PAGE).get_page(
         page
     )
+
+
+def games_to_watch() -> list[Watched]:
+    """Find some public games of rooms that go on right now, for visitors of the lobby to watch."""
+    sitters = Prefetch("seats", Seat.objects.select_related("user").order_by("number"))
+    found = Game.objects.filter(ended=None, wake_at__isnull=False, listed=True, room__isnull=False)
+    some = found.order_by("-wake_at").prefetch_related(sitters)[:MOST_WATCHED]
+    return [Watched(game.code, [name_of(seat) for seat in game.seats.all()], game.pace, game.ranked) for game in some]
 
 
 def rooms_of(person_id: int) -> list[Room]:

@@ -51,6 +51,7 @@ def _tables(request: HttpRequest) -> dict[str, Any]:
         "sizes": quick.crowd().items(),
         "pause": pause_of(me.pk) if me else None,
         "newcomer": newcomer_of(me) if me and not me.is_guest else None,
+        "to_watch": lobbies.games_to_watch(),
         "running": lobbies.running_games(me.pk) if me else [],
     }
 

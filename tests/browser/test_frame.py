@@ -9,6 +9,7 @@ from django.utils.translation import override
 from playwright.async_api import Page, Route, expect
 
 from accounts.models import User
+from tests.browser import staged
 from tests.browser.conftest import OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 
@@ -111,6 +112,46 @@ async def test_who_wants_no_motion_sees_none(open_page: OpenPage) -> None:
             await expect(page.locator("html")).to_have_attribute("data-motion", "reduced")
         await page.goto("/")
         assert await page.evaluate("document.getAnimations().length") == 0
+
+
+async def test_paper_shows_neither_head_nor_foot_nor_the_night(open_page: OpenPage) -> None:
+    person = await sync_to_async(User.objects.create_user)("Irma Vep", theme="dark")
+    page = await open_page(person=person)
+    await page.goto("/account/")
+    await page.emulate_media(media="print", color_scheme="dark")
+    for part in (".masthead", ".colophon", ".account-nav"):
+        await expect(page.locator(part)).to_be_hidden()
+    await expect(page.get_by_role("heading", name="Irma Vep")).to_be_visible()
+    ground, ink = await page.evaluate(
+        "[document.body, document.querySelector('main dt')].map((one, at) => "
+        "getComputedStyle(one)[at ? 'color' : 'backgroundColor'])"
+    )
+    assert ground == "rgb(255, 255, 255)"
+    assert max(int(part) for part in ink.removeprefix("rgb(").removesuffix(")").split(",")) < 128
+
+
+async def test_a_table_without_scripts_says_what_it_needs(open_page: OpenPage) -> None:
+    irma = await sync_to_async(User.objects.create_user)("Irma Vep")
+    game = await staged.staged([irma], staged.gathering)
+    page = await open_page(person=irma, java_script_enabled=False)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("noscript .notice")).to_be_visible()
+    await expect(page.get_by_role("button", name="Ready")).to_be_hidden()
+
+
+async def test_a_table_that_was_signed_out_leads_back_in(open_page: OpenPage, watch: Watch) -> None:
+    watch.expect("WebSocket")
+    irma = await sync_to_async(User.objects.create_user)("Irma Vep")
+    game = await staged.staged([irma], staged.gathering)
+    page = await open_page(person=irma)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    other = await page.context.new_page()
+    await other.goto("/account/sign-out/")
+    await other.get_by_role("main").get_by_role("button", name="Sign out").click()
+    way = page.locator("#end").get_by_role("link", name="Sign in")
+    await expect(way).to_have_attribute("href", f"/account/sign-in/?next=/games/{game.code}/")
+    await expect(page.locator("#end button")).to_be_hidden()
 
 
 async def test_a_form_with_a_mistake_takes_the_focus_to_what_is_wrong(page: Page, watch: Watch) -> None:

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games import chat, intervention, lobby, quick, rooms
+from games import chat, intervention, lobby, quick, rooms, servers
 from games.models import Game, Room, RoomSeat
 from games.rules import terms
 from tests.people import established
@@ -62,6 +62,24 @@ def queries_of(client: Client, address: str = "/play/") -> int:
     with CaptureQueriesContext(connection) as asked:
         assert client.get(address).status_code == 200
     return len(asked)
+
+
+def test_a_visitor_finds_public_games_to_watch(client: Client) -> None:
+    alice, bob = (User.objects.create_user(name) for name in ("Alice", "Bob"))
+    shown = []
+    for public in (True, False):
+        room = rooms.open_room(alice, public=public)
+        rooms.sit(room, bob)
+        rooms.agree(room, alice)
+        rooms.agree(room, bob)
+        game = Game.objects.get(room=room)
+        # As its first event leaves it.
+        Game.objects.filter(pk=game.pk).update(wake_at=servers.database_now() + 30_000)
+        shown.append(f'href="/games/{game.code}/"' in client.get("/play/").content.decode())
+        Game.objects.filter(pk=game.pk).update(ended=timezone.now())
+        RoomSeat.objects.all().delete()
+        assert "Games to watch" not in client.get("/play/").content.decode()
+    assert shown == [True, False]
 
 
 @pytest.mark.both_databases

@@ -507,3 +507,14 @@ def test_a_ranked_room_shows_ratings_and_any_live_room_who_is_away(alice: User, 
     assert "away" not in page
     room.seats.filter(user=bob).update(seen=timezone.now() - 2 * rooms.AWAY)
     assert "away" in client_of(alice).get(f"/rooms/{room.code}/").content.decode()
+
+
+def test_a_visitor_at_a_running_game_is_led_to_their_seat(client: Client) -> None:
+    alice, bob = (User.objects.create_user(name) for name in ("Alice", "Bob"))
+    room = rooms.open_room(alice, pace="relaxed")
+    rooms.sit(room, bob)
+    rooms.agree(room, alice)
+    rooms.agree(room, bob)
+    page = client.get(f"/rooms/{room.code}/").content.decode()
+    assert f'href="/account/sign-in/?next=/rooms/{room.code}/">Sign in to your seat</a>' in page
+    assert "Watch" in page

@@ -25,6 +25,9 @@ const own = (sight) => (sight?.seat === null ? null : (sight?.players[sight.seat
 const repeat = (rows) => rows.flatMap(([one, number]) => Array(number).fill(one));
 
 const TOLD_MS = 10_000;
+// Why the server closed the line for good (PROTOCOL.md).
+const SIGNED_OUT = 4401;
+const MOVED = 4409;
 
 /** Each sentence is spoken once, after those before it: nothing that matters is spoken over. */
 function tell(sentence) {
@@ -43,7 +46,8 @@ const line = new Line(game.dataset.socket, game.dataset.code, {
     const end = find("end");
     end.hidden = !line.isGone;
     write(end.querySelector("p"), notice || say("line-gone"));
-    end.querySelector("button").hidden = code !== 4409;
+    end.querySelector("button").hidden = code !== MOVED;
+    end.querySelector("a").hidden = code !== SIGNED_OUT;
     if (!line.isGone) return;
     picture.forget();
     draw();
