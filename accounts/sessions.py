@@ -2,7 +2,8 @@
 
 An end is a row. The process that writes it also sends `signals.signed_out`, and a ring follows from that; whoever hears
 it looks at once (`ends_of`). Each process looks for rows every second all the same (`EndWatch`), so that no lost ring
-keeps a socket open.
+keeps a socket open. A session that runs out by itself has no such row: each process knows until when the sessions of
+its sockets last (`ExpiryWatch`).
 """
 
 from collections.abc import Collection
@@ -31,6 +32,8 @@ KEPT = timedelta(days=1)
 FORMER_KEYS = "former_keys"
 # A session that was in use within this time says where its person is at home.
 SAME_HOME = timedelta(days=1)
+# As many values as SQLite takes in one question, with room to spare.
+ASKED_AT_ONCE = 500
 
 
 class EndWatch:
@@ -48,6 +51,27 @@ class EndWatch:
         ends = list(EndedSession.objects.filter(at__gt=self._last_look - OVERLAP))
         self._last_look = now
         return ends
+
+
+class ExpiryWatch:
+    """Which sessions of open sockets have run out, or are gone without a word.
+
+    The database is asked once for each session, and again when the time has come that it named then: a session that
+    was prolonged meanwhile goes on.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[str, datetime] = {}
+
+    def look(self, keys: Collection[str]) -> set[str]:
+        """Those of the open sockets' sessions that are over."""
+        now = timezone.now()
+        self._until = {key: until for key, until in self._until.items() if key in keys and until > now}
+        unknown = [key for key in keys if key not in self._until]
+        for first in range(0, len(unknown), ASKED_AT_ONCE):
+            asked = Session.objects.filter(session_key__in=unknown[first : first + ASKED_AT_ONCE], expire_date__gt=now)
+            self._until.update(asked.values_list("session_key", "expire_date"))
+        return {key for key in unknown if key not in self._until}
 
 
 def ends_of(people: Collection[int]) -> list[EndedSession]:

@@ -57,6 +57,7 @@ class TableConsumer(AsyncConsumer):
     joined_ms = 0
     session_key: str | None = None
     session_epoch = 0
+    browser_session: str | None = None
 
     async def __call__(
         self,
@@ -124,6 +125,7 @@ class TableConsumer(AsyncConsumer):
         self.user_id = user.pk
         self.session_key = scope["token" if by_token else "session"].session_key
         self.session_epoch = getattr(user, "session_epoch", 0)
+        self.browser_session = None if by_token or self.user_id is None else self.session_key
         if self.user_id is not None and await here.reader.run(_has_duty, user):
             raise _SentAway(CloseCode.NOT_ALLOWED, "duty")
         self.seat = table.opened.seat_of(self.user_id)

@@ -38,13 +38,15 @@ class CloseCode(enum.IntEnum):
 class Page(Protocol):
     """Whoever looks at a table: the side of a connection that the table talks to.
 
-    `key` is the page's own name for itself, `joined_ms` when it came. None of these raise: a page that is gone is gone.
+    `key` is the page's own name for itself, `joined_ms` when it came, `browser_session` the key of the session that a
+    signed-in browser has. None of these raise: a page that is gone is gone.
     """
 
     user_id: int | None
     seat: int | None
     key: str
     joined_ms: int
+    browser_session: str | None
 
     async def tell(self, frame: str) -> None: ...
 

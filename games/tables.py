@@ -7,7 +7,7 @@ fell silent, names that changed, sessions that ended. It looks at once for the s
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from accounts import sessions
@@ -46,6 +46,7 @@ class Look:
     orphans: list[int]
     shown: dict[int, opening.Shown]
     ended: list[EndedSession]
+    expired: set[str]
 
 
 class Tables:
@@ -65,6 +66,7 @@ class Tables:
         self._beaten = 0
         self._looks = 0
         self._ends = sessions.EndWatch()
+        self._expiries = sessions.ExpiryWatch()
         # Of whom a session ended, as the doorbell says, and nobody has looked yet which.
         self._outs: set[int] = set()
         self._looking: asyncio.Task[None] | None = None
@@ -191,7 +193,7 @@ class Tables:
 
     async def _look(self) -> None:
         self._looks += 1
-        look = await self._heart.run(self._ask, list(self._tables), self._people())
+        look = await self._heart.run(self._ask, list(self._tables), self._people(), self._sessions())
         self._silent = look.silent
         if lost_ms := self.silence(self.server):
             for table in self._tables.values():
@@ -204,7 +206,7 @@ class Tables:
                 kept.introduce()
         if self._adopting is None or self._adopting.done():
             self._adopting = asyncio.create_task(self._adopt(look.orphans))
-        await self._end_pages(look.ended)
+        await self._end_pages(look.ended, look.expired)
         await self._see_to_pages()
         self._miss_the_unheard()
         await self._drop_idle()
@@ -216,7 +218,11 @@ class Tables:
     def _pages(self) -> list[Page]:
         return [page for table in self._tables.values() for page in table.pages]
 
-    def _ask(self, game_ids: list[int], people: int) -> Look:
+    def _sessions(self) -> set[str]:
+        """The sessions of the browsers that look at tables of this process."""
+        return {page.browser_session for page in self._pages() if page.browser_session}
+
+    def _ask(self, game_ids: list[int], people: int, browser_sessions: set[str]) -> Look:
         self.clock.follow(servers.database_now)
         now = self.clock.now()
         servers.beat(self.server, now, people)
@@ -229,15 +235,16 @@ class Tables:
             orphans=servers.orphans(now, self.server),
             shown=opening.shown(game_id for game_id in game_ids if (game_id + self._looks) % NAMED_EVERY == 0),
             ended=self._ends.look(),
+            expired=self._expiries.look(browser_sessions),
         )
 
-    async def _end_pages(self, ends: list[EndedSession]) -> None:
-        """Close the pages whose session ended."""
+    async def _end_pages(self, ends: list[EndedSession], expired: Set[str] = frozenset()) -> None:
+        """Close the pages whose session ended or expired."""
         ended: dict[int | None, list[EndedSession]] = {}
         for end in ends:
             ended.setdefault(end.user_id, []).append(end)
         for page in self._pages():
-            if any(page.is_of(end) for end in ended.get(page.user_id, ())):
+            if page.browser_session in expired or any(page.is_of(end) for end in ended.get(page.user_id, ())):
                 await page.end(CloseCode.SIGNED_OUT, "signed_out")
 
     async def _see_to_pages(self) -> None:

@@ -121,6 +121,7 @@ class Asking:
     seat: int | None
     key = ""
     joined_ms = 0
+    browser_session: str | None = None
 
     def __init__(self, seat: int, language: str) -> None:
         self.seat, self.language = seat, language

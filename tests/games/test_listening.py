@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import EndedSession, User
-from accounts.sessions import EndWatch
+from accounts.sessions import EndWatch, ExpiryWatch
 from games import intervention, pace, quick, rooms, rules, servers, steps, sweep
-from games.listening import MOST_BEATS
+from games.listening import MOST_BEATS, RungConsumer
 from games.models import Game, Room, Seat, Waiting
 from games.rules import State
 from games.rules.commands import Pass
@@ -268,6 +268,53 @@ async def test_a_live_players_other_pages_hear_of_each_turn() -> None:
     await tables.stop()
     for page in pages:
         await page.disconnect()
+
+
+async def suspended(person: User) -> None:
+    await sync_to_async(moderation.suspend)(person, timezone.now() + timedelta(days=1), by="Juve")
+
+
+async def test_a_page_that_cannot_be_closed_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    alice, bob = await people("Alice", "Bob")
+    first, second, other = await listening("", alice), await listening("/lobby", alice), await listening("", bob)
+    failed, close = [], RungConsumer.close
+
+    async def fails_once(page: RungConsumer, code: int | None = None, reason: str | None = None) -> None:
+        if not failed:
+            failed.append(page)
+            raise RuntimeError("the line is just breaking")
+        await close(page, code, reason)
+
+    monkeypatch.setattr(RungConsumer, "close", fails_once)
+    await suspended(alice)
+    told = [asyncio.create_task(socket.receive_output()) for socket in (first, second)]
+    (closed, *_), still = await asyncio.wait(told, return_when=asyncio.FIRST_COMPLETED)
+    assert (await closed)["code"] == 4401
+    for task in still:
+        task.cancel()
+    # And the watch goes on.
+    await suspended(bob)
+    assert (await other.receive_output())["code"] == 4401
+    assert len(failed) == 1
+
+
+async def test_a_look_that_fails_is_not_the_last_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (alice,) = await people("Alice")
+    socket = await listening("", alice)
+    look, asked = ExpiryWatch.look, []
+
+    def fails_once(watch: ExpiryWatch, keys: set[str]) -> set[str]:
+        asked.append(watch)
+        if len(asked) == 1:
+            raise RuntimeError("out of luck")
+        return look(watch, keys)
+
+    monkeypatch.setattr(ExpiryWatch, "look", fails_once)
+    await suspended(alice)
+    assert (await socket.receive_output())["code"] == 4401
+    assert "A look at the pages failed" in caplog.messages
 
 
 async def test_a_look_that_the_database_does_not_answer_is_not_the_last_one(

@@ -22,6 +22,7 @@ class InnerPage(Picture):
         self.seat = seat
         self.key = key or f"p{seat}"
         self.joined_ms = 0
+        self.browser_session: str | None = None
         self.closed: CloseCode | None = None
         self.refused: list[str] = []
         self._table: Table | None = None

@@ -6,7 +6,8 @@ import { keepFocus } from "./focus.js";
 import { callInTitle } from "./title.js";
 
 const AGAIN = [1000, 2000, 5000, 10000, 30000];
-const FOR_GOOD = new Set([4400, 4401, 4404]);
+// Not 4401: where a password was changed, this browser goes on in a new session; else the page goes on as a visitor's.
+const FOR_GOOD = new Set([4400, 4404]);
 const BEAT_MS = 20_000;
 // Many rings at once are one look, and not every page looks in the same moment.
 const GATHER_MS = 150;

@@ -3,7 +3,7 @@
 
 const AGAIN = [1000, 2000, 5000, 10000, 30000];
 const SIGNED_OUT = 4401;
-const FOR_GOOD = new Set([4400, SIGNED_OUT, 4404]);
+const FOR_GOOD = new Set([4400, 4404]);
 const LOOK_MS = 30_000;
 // Many rings at once are one look, and not every page looks in the same moment.
 const GATHER_MS = 150;
