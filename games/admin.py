@@ -171,7 +171,7 @@ class GameAdmin(ReadOnly):
     inlines = (SeatInline,)
     fields = readonly_fields = (
         *("code", "created", "rulebook", "pace", "ranked", "limits", "edition", "faces"),
-        *("head", "state", "rounds", "lost_ms", "finish_seq", "ended", "kept_as", "ways"),
+        *("head", "state", "rounds", "lost_ms", "stalled_ms", "finish_seq", "ended", "kept_as", "ways"),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:

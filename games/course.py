@@ -127,7 +127,7 @@ class Course:
     async def _take_over(self) -> bool:
         """Look after the game from now on, if nobody does."""
         kept_by, mine = self._kept_by, self.tables.server
-        if self.kept_here or (kept_by is not None and not self.tables.silence(kept_by)):
+        if self.kept_here or (kept_by is not None and not self.tables.loss(kept_by).ms):
             return False
         if not await self.tables.reader.run(servers.take_over, self.opened.game_id, self.head, kept_by, mine):
             return False

@@ -161,8 +161,9 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
     numbers = _finish_numbers(cursor, endings)
     for game_id, ending in endings.items():
         cursor.execute(
-            "UPDATE games_game SET reason = %s, rounds = %s, traded = %s, lost_ms = %s, finish_seq = %s WHERE id = %s",
-            [ending.reason, ending.rounds, ending.traded, _lost_ms(cursor, game_id), numbers.get(game_id), game_id],
+            "UPDATE games_game SET reason = %s, rounds = %s, traded = %s, lost_ms = %s, stalled_ms = %s, finish_seq = %s"
+            " WHERE id = %s",
+            [ending.reason, ending.rounds, ending.traded, *_lost_ms(cursor, game_id), numbers.get(game_id), game_id],
         )
         _let_go(cursor, [(game_id, one) for one in _departures(cursor, game_id)])
         cursor.executemany(
@@ -206,12 +207,13 @@ def _finish_numbers(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> dic
     return numbers
 
 
-def _lost_ms(cursor: CursorWrapper, game_id: int) -> int:
-    """For how long nobody looked after the game."""
+def _lost_ms(cursor: CursorWrapper, game_id: int) -> tuple[int, int]:
+    """For how long the game's process was gone, and for how long it lived and stood still."""
     cursor.execute("SELECT body FROM games_event WHERE game_id = %s AND body LIKE %s", [game_id, '%"resumed"%'])
     # More lines than these have the word in them.
     events = [json.loads(body) for (body,) in cursor.fetchall()]
-    return sum(event["lost_ms"] for event in events if event["type"] == "resumed")
+    resumed = [(event.get("stalled", False), event["lost_ms"]) for event in events if event["type"] == "resumed"]
+    return sum(ms for stalled, ms in resumed if not stalled), sum(ms for stalled, ms in resumed if stalled)
 
 
 def _moment(ms: int | None) -> str | datetime | None:

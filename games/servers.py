@@ -1,9 +1,12 @@
 """The processes that look after games, and the one clock they share.
 
-Every process says once a second that it lives (`beat`). A game whose keeper has been silent for longer than
-`SILENT_MS` is anybody's. The time is the database's: each process reads it at its start and follows it slowly, with
-its own monotonic clock between, so that no two processes disagree by more than a few milliseconds and no clock that
-is set back by hand can make a limit act early.
+Every process says once a second that it lives (`beat`), from a thread that does not wait for its event loop
+(games/heartbeat.py), and since when that loop has stood still. A process that was not heard of for `SILENT_MS` is gone,
+and its games are anybody's. One that is heard of but stands still is busy: it keeps its games for `STUCK_MS`.
+
+The time is the database's: each process reads it at its start and follows it slowly, with its own monotonic clock
+between, so that no two processes disagree by more than a few milliseconds and no clock that is set back by hand can
+make a limit act early.
 """
 
 import logging
@@ -11,9 +14,10 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from games.models import Game, Server
 from games.pulse import pulse
@@ -21,10 +25,32 @@ from games.pulse import pulse
 logger = logging.getLogger(__name__)
 
 SILENT_MS = 2_000
+# A process whose event loop has stood still for so long keeps no game any longer, although it lives.
+STUCK_MS = 15_000
 GONE_MS = 60_000
 ALARM_MS = 500
 # How far one correction moves the clock: five hundredths of the second between two beats.
 STEP_MS = 50
+
+
+class Loss(NamedTuple):
+    """For how long a game was not looked after.
+
+    `stalled`: its process lived and stood still all that time. Else that process was gone, as after a crash.
+    """
+
+    ms: int
+    stalled: bool
+
+
+NOTHING_LOST = Loss(0, stalled=False)
+
+
+class Idle(NamedTuple):
+    """A process that does not look after its games: since when, and whether it lives and only stands still."""
+
+    since: int
+    stalled: bool
 
 
 class Clock:
@@ -83,11 +109,11 @@ def own_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"[:100]
 
 
-def beat(server: int, now: int, people: int = 0) -> None:
-    """Say that this process lives, and how it does; a row that somebody cleared away comes back."""
-    doing = pulse.read(people)
-    if not Server.objects.filter(pk=server).update(seen=now, pulse=doing):
-        Server.objects.create(pk=server, name=own_name(), seen=now, pulse=doing)
+def beat(server: int, now: int, stands_still_ms: int = 0, people: int = 0) -> None:
+    """Say that this process lives, and how it does; a row that was cleared away comes back."""
+    said = {"seen": now, "turned": now - stands_still_ms, "pulse": pulse.read(people)}
+    if not Server.objects.filter(pk=server).update(**said):
+        Server.objects.create(pk=server, name=own_name(), **said)
 
 
 def overdue(now: int) -> list[int]:
@@ -96,8 +122,8 @@ def overdue(now: int) -> list[int]:
     A live game waits a minute for its people's web process to come back: until then nobody could play it anyway.
     """
     due = Game.objects.filter(ended=None, wake_at__lte=now)
-    relaxed = due.filter(_forsaken(now - SILENT_MS), pace=Game.Pace.RELAXED)
-    live = due.filter(_forsaken(now - GONE_MS), pace=Game.Pace.LIVE)
+    relaxed = due.filter(_forsaken(now), pace=Game.Pace.RELAXED)
+    live = due.filter(_forsaken(now, GONE_MS), pace=Game.Pace.LIVE)
     ids: list[int] = list(relaxed.union(live).values_list("pk", flat=True)[:500])
     return ids
 
@@ -107,7 +133,7 @@ def orphans(now: int, mine: int) -> list[int]:
     something to do and nobody moves their hands, and those that are due and kept by nobody else; of one's own, those
     that were dropped."""
     running = Game.objects.filter(ended=None)
-    forsaken = _forsaken(now - SILENT_MS)
+    forsaken = _forsaken(now)
     live = running.filter(forsaken, pace=Game.Pace.LIVE).exclude(kept_by=None).exclude(kept_by=mine)
     bots_turn = running.filter(forsaken | Q(kept_by=mine), pace=Game.Pace.RELAXED, awaits=0, head__gt=0)
     due = running.filter(forsaken | Q(kept_by=mine), wake_at__lte=now)
@@ -115,9 +141,14 @@ def orphans(now: int, mine: int) -> list[int]:
     return ids
 
 
-def _forsaken(since: int) -> Q:
-    """Of games: nobody keeps them, or a process that was not heard of since then, or one whose row is gone."""
-    return ~Q(kept_by__in=Server.objects.filter(seen__gte=since))
+def _forsaken(now: int, silent_ms: int = SILENT_MS) -> Q:
+    """Of games: no process keeps them, or one that is gone for so long, or stuck, or whose row is gone."""
+    return ~Q(kept_by__in=Server.objects.filter(seen__gte=now - silent_ms).exclude(pk__in=_stuck(now, silent_ms)))
+
+
+def _stuck(now: int, silent_ms: int = SILENT_MS) -> "QuerySet[Server]":
+    """The processes that live, but have stood still for too long. One of the version before does not say."""
+    return Server.objects.filter(seen__gte=now - silent_ms, turned__lt=now - max(silent_ms, STUCK_MS))
 
 
 def take_over(game_id: int, head: int, kept_by: int | None, mine: int) -> bool:
@@ -126,16 +157,27 @@ def take_over(game_id: int, head: int, kept_by: int | None, mine: int) -> bool:
     return bool(kept.update(kept_by=mine))
 
 
-def silent(now: int) -> dict[int, int]:
-    """The processes that fell silent, and when each was last heard of; never, where one keeps a game without a row."""
+def idle(now: int) -> dict[int, Idle]:
+    """The processes that are gone or stuck, and since when; since ever, where one keeps a game without a row."""
     kept = Game.objects.filter(ended=None).exclude(kept_by=None)
-    rowless = kept.exclude(kept_by__in=Server.objects.all()).values_list("kept_by", flat=True)
-    return dict.fromkeys(rowless, 0) | dict(Server.objects.filter(seen__lt=now - SILENT_MS).values_list("pk", "seen"))
+    found = dict.fromkeys(
+        kept.exclude(kept_by__in=Server.objects.all()).values_list("kept_by", flat=True), Idle(0, stalled=False)
+    )
+    gone = Server.objects.filter(seen__lt=now - SILENT_MS)
+    # What stood still before it went was not looked after since then.
+    found |= {pk: Idle(seen if turned is None else turned, stalled=False) for pk, seen, turned in _times(gone)}
+    found |= {pk: Idle(turned or seen, stalled=True) for pk, seen, turned in _times(_stuck(now))}
+    return found
 
 
-def silence(server: int | None, now: int) -> int:
-    """For how long nobody has heard of this process: for ever, where its row is gone; 0 where it lives, or is none."""
-    return now - silent(now).get(server or 0, now)
+def _times(found: "QuerySet[Server]") -> list[tuple[int, int, int | None]]:
+    return list(found.values_list("pk", "seen", "turned"))
+
+
+def loss(server: int | None, now: int) -> Loss:
+    """For how long this process has not looked after its games: nothing where it does, or is none."""
+    found = idle(now).get(server or 0)
+    return NOTHING_LOST if found is None else Loss(now - found.since, found.stalled)
 
 
 def clear_out(before: int) -> int:

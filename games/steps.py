@@ -26,34 +26,35 @@ def first_steps(opened: Opened) -> list[Step]:
     return steps_of(rules.blank(terms), rules.setup(terms))
 
 
-def clock_steps(state: State, at: int) -> list[Step]:
-    """What the clock does by then.
+def clock_steps(state: State, at: int, *, stalled: bool) -> list[Step]:
+    """What the clock does by then; `stalled` where a living process keeps the game.
 
     Where its time passed longer ago than a server may look away, nobody looked: the limits move first (R8.10).
     """
     due = rules.wake_at(state)
     if due is None or due > at:
         return []
-    done = resume_steps(state, at - due, at)
+    done = resume_steps(state, servers.Loss(at - due, stalled), at)
     after = done[-1].after if done else state
     return done + steps_of(after, rules.tick(after, at))
 
 
-def resume_steps(state: State, lost_ms: int, at: int) -> list[Step]:
-    """What it makes of a game that nobody looked after for so long (R8.10): nothing where that was but a moment, and
-    what happened in the game meanwhile was looked after."""
-    lost_ms = min(lost_ms, at - state.at)
+def resume_steps(state: State, loss: servers.Loss, at: int) -> list[Step]:
+    """What such a loss makes of a game (R8.10): nothing where that was but a moment, and what happened in the game
+    meanwhile was looked after."""
+    lost_ms = min(loss.ms, at - state.at)
     if lost_ms <= servers.SILENT_MS or state.phase == "over":
         return []
-    return steps_of(state, rules.resume(state, lost_ms, at))
+    return steps_of(state, rules.resume(state, lost_ms, at, stalled=loss.stalled))
 
 
 def takeover_steps(state: State, kept_by: int | None, now: int, at: int) -> list[Step]:
-    """What the clock does by then in a game that some other process keeps: where that one is dead, a live game has lost
-    the time since its last sign of life (R8.10)."""
-    silence = servers.silence(kept_by, now) if state.terms.pace == "live" else 0
-    done = resume_steps(state, silence, at)
-    return done + clock_steps(done[-1].after if done else state, at)
+    """What the clock does by then in a game that some other process keeps: where that one is gone or stuck, a live game
+    has lost the time since it was looked after last (R8.10)."""
+    loss = servers.loss(kept_by, now) if state.terms.pace == "live" else servers.NOTHING_LOST
+    done = resume_steps(state, loss, at)
+    lives = kept_by is not None and (loss.stalled or not loss.ms)
+    return done + clock_steps(done[-1].after if done else state, at, stalled=lives)
 
 
 def read(state: State, lines: Sequence[log.Line]) -> list[Step]:

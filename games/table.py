@@ -29,6 +29,7 @@ from games.opening import Opened
 from games.pulse import pulse
 from games.rules import State
 from games.rules.commands import Command, Ready
+from games.servers import Loss
 from games.steps import clock_steps, first_steps, pages_to_ring, resume_steps, steps_of
 from games.turns import Job, Turns
 
@@ -148,7 +149,7 @@ class Table(Course):
         self._turns.ask(self._wake)
 
     def was_left_alone(self, lost_ms: int) -> None:
-        """This process itself did not look after its games for so long (R8.10)."""
+        """This process lived, and did not look after its games for so long (R8.10)."""
         # Noted at once: what waits already must not meet limits that are still to be moved.
         self._left_alone_ms = lost_ms
         self.wake()
@@ -328,7 +329,7 @@ class Table(Course):
             await self._begin()
             return
         try:
-            await self._store([Deed(clock_steps(self.state, self.at()))])
+            await self._store([Deed(self._clock_steps(self.state, self.at()))])
         except log.Behind:
             await self._catch_up()
         if self.kept_here:
@@ -340,7 +341,7 @@ class Table(Course):
         Where a limit and a command meet, the clock acts first (R8.9), in the same moment. The answer is who is refused.
         """
         at = self.at()
-        await self._store([Deed(clock_steps(state, at))])
+        await self._store([Deed(self._clock_steps(state, at))])
         state = self.state or state
         deeds = []
         acknowledged = {}
@@ -359,12 +360,16 @@ class Table(Course):
         await self._store(deeds, acknowledged)
         return refused
 
-    async def _resume(self, lost_ms: int) -> None:
-        """Look after this game from now on; nobody did for `lost_ms` (R8.10)."""
+    def _clock_steps(self, state: State, at: int) -> list[Step]:
+        # A keeper that is gone was found before: one that is late is busy.
+        return clock_steps(state, at, stalled=self._kept_by is not None)
+
+    async def _resume(self, loss: Loss) -> None:
+        """Look after this game from now on; it was not looked after for so long (R8.10)."""
         if self.state is None:
             return
         try:
-            await self._store([Deed(resume_steps(self.state, lost_ms, self.at()))])
+            await self._store([Deed(resume_steps(self.state, loss, self.at()))])
         except log.Behind:
             await self._catch_up()
 
@@ -386,11 +391,12 @@ class Table(Course):
         if self.state is None or self._doubtful:
             await self._catch_up()
         if self.opened.pace == "live":
-            kept = self.kept_here
-            lost_ms = max(self.tables.silence(self._kept_by), self._left_alone_ms if kept else 0)
+            loss = self.tables.loss(self._kept_by)
+            if self.kept_here and self._left_alone_ms > loss.ms:
+                loss = Loss(self._left_alone_ms, stalled=True)
             self._left_alone_ms = 0
-            if lost_ms:
-                await self._resume(lost_ms)
+            if loss.ms:
+                await self._resume(loss)
         elif self.waits_for_bots and await self._take_over():
             self._set_alarm()
 

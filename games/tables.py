@@ -1,7 +1,7 @@
 """What one process needs to run tables: its clock, its pen, its end of the doorbell, and the tables themselves.
 
-Once a second it says that it lives and looks for what no ring told it: games that moved elsewhere, games whose keeper
-fell silent, names that changed, sessions that ended. It looks at once for the sessions that a ring tells of.
+Once a second it looks for what no ring told it: games that moved elsewhere, games whose keeper is gone, names that
+changed, sessions that ended. It looks at once for the sessions that a ring tells of.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from accounts.models import EndedSession
 from games import ladder, log, news, opening, servers
 from games.doorbell import Doorbell
 from games.frames import CloseCode, Page
+from games.heartbeat import Heartbeat
 from games.pauses import Pauses
 from games.pulse import pulse
 from games.table import Table
@@ -41,7 +42,7 @@ class Look:
     """What one look at the database found."""
 
     now: int
-    silent: dict[int, int]
+    idle: dict[int, servers.Idle]
     heads: dict[int, int]
     orphans: list[int]
     shown: dict[int, opening.Shown]
@@ -62,8 +63,11 @@ class Tables:
         self._heart = log.Reader()
         self._tables: dict[int, Table] = {}
         self._by_code: dict[str, asyncio.Task[Table | None]] = {}
-        self._silent: dict[int, int] = {}
+        self.heartbeat = Heartbeat(self._beat)
+        self._idle: dict[int, servers.Idle] = {}
+        # When a look succeeded last, and how many people looked on then.
         self._beaten = 0
+        self._seated = 0
         self._looks = 0
         self._ends = sessions.EndWatch()
         self._expiries = sessions.ExpiryWatch()
@@ -78,12 +82,16 @@ class Tables:
         """Join the processes that look after games."""
         self.server = await self._heart.run(self._enlist)
         self._beaten = self.clock.now()
+        self.heartbeat.start()
         await self._look()
         self._looking = asyncio.create_task(self._keep_looking())
 
     def _enlist(self) -> int:
         self.clock.follow(servers.database_now)
         return servers.enlist(self.clock.now())
+
+    def _beat(self, stands_still_ms: int) -> None:
+        servers.beat(self.server, self.clock.now(), stands_still_ms, self._seated)
 
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
@@ -104,6 +112,7 @@ class Tables:
 
     async def let_go(self) -> None:
         """End the threads and lines of this process."""
+        await self.heartbeat.stop()
         await self.doorbell.close()
         for part in (self.pen, self.reader, self._heart):
             await asyncio.to_thread(part.close)
@@ -143,11 +152,16 @@ class Tables:
         if pages:
             asyncio.get_running_loop().run_in_executor(None, news.ring, *pages)
 
-    def silence(self, server: int | None) -> int:
-        """For how long nobody has heard of this process, this one included; 0 for one that lives."""
-        last = self._beaten if server == self.server else self._silent.get(server or 0)
-        silence = 0 if last is None else self.clock.now() - last
-        return silence if silence > servers.SILENT_MS else 0
+    def loss(self, server: int | None) -> servers.Loss:
+        """For how long this process, perhaps this very one, has not looked after its games.
+
+        A process that asks this about itself lives: it was busy, or the database did not answer. That is no absence.
+        """
+        own = servers.Idle(self._beaten, stalled=True)
+        found = own if server == self.server else self._idle.get(server or 0)
+        if found is None or (ms := self.clock.now() - found.since) <= servers.SILENT_MS:
+            return servers.NOTHING_LOST
+        return servers.Loss(ms, found.stalled)
 
     def _heard(self, game_id: int, head: int) -> None:
         if table := self._tables.get(game_id):
@@ -193,9 +207,10 @@ class Tables:
 
     async def _look(self) -> None:
         self._looks += 1
-        look = await self._heart.run(self._ask, list(self._tables), self._people(), self._sessions())
-        self._silent = look.silent
-        if lost_ms := self.silence(self.server):
+        self._seated = self._people()
+        look = await self._heart.run(self._ask, list(self._tables), self._sessions())
+        self._idle = look.idle
+        if lost_ms := self.loss(self.server).ms:
             for table in self._tables.values():
                 table.was_left_alone(lost_ms)
         self._beaten = look.now
@@ -222,15 +237,14 @@ class Tables:
         """The sessions of the browsers that look at tables of this process."""
         return {page.browser_session for page in self._pages() if page.browser_session}
 
-    def _ask(self, game_ids: list[int], people: int, browser_sessions: set[str]) -> Look:
+    def _ask(self, game_ids: list[int], browser_sessions: set[str]) -> Look:
         self.clock.follow(servers.database_now)
         now = self.clock.now()
-        servers.beat(self.server, now, people)
         if self._looks % CLEARED_EVERY == 0:
             servers.clear_out(now - CLEARED_MS)
         return Look(
             now=now,
-            silent=servers.silent(now),
+            idle=servers.idle(now),
             heads=log.heads(game_ids),
             orphans=servers.orphans(now, self.server),
             shown=opening.shown(game_id for game_id in game_ids if (game_id + self._looks) % NAMED_EVERY == 0),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as say
 
 from games import gauges, ladder, servers
 from games.models import Game, Generation, Nudge, Proof, Server
+from games.models.play import MOST_STALLED_MS
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,8 @@ UNARCHIVED = timedelta(minutes=15)
 UNCOUNTED = timedelta(minutes=2)
 # Recounts are made every night.
 UNPROVED = timedelta(days=2)
+# For so long staff is shown a game that went on strangely; taken out of the ratings, it is shown no more.
+LOOKED_AT = timedelta(days=7)
 MOST_NAMED = 20
 
 
@@ -54,10 +57,14 @@ def look() -> list[Finding]:
 
 def _heartbeats() -> list[Finding]:
     now = servers.database_now()
-    heard = Server.objects.filter(seen__gte=now - servers.GONE_MS).order_by("-seen").values_list("name", "seen")
-    said = ", ".join(f"{name}: {max(0, now - seen) / 1000:.1f} s" for name, seen in heard)
+    living = Server.objects.filter(seen__gte=now - servers.GONE_MS).order_by("-seen")
+    heard = [
+        (name, seen if turned is None else turned)
+        for name, seen, turned in living.values_list("name", "seen", "turned")
+    ]
+    said = ", ".join(f"{name}: {max(0, now - last) / 1000:.1f} s" for name, last in heard)
     # A process is heard of from the first game on that somebody opens there.
-    missed = any(seen < now - servers.SILENT_MS for _, seen in heard)
+    missed = any(last < now - servers.SILENT_MS for _, last in heard)
     missed = missed or (not heard and Game.objects.filter(ended=None).exists())
     return [Finding(str(say("Web processes, and when they were last heard of")), said or "–", missed)]
 
@@ -122,7 +129,12 @@ def _letters() -> list[Finding]:
 
 def _parked() -> list[Finding]:
     games = Game.objects.order_by("-pk")
+    stalled = Game.objects.filter(ranked=True, stalled_ms__gt=MOST_STALLED_MS, ended__gt=timezone.now() - LOOKED_AT)
     return [
+        _named(
+            str(say("Rated games whose server stood still for more than a minute")),
+            stalled.filter(pace=Game.Pace.LIVE, voided=None).order_by("-ended"),
+        ),
         _named(str(say("Games that cannot be rated")), games.filter(rated=Game.Rated.PARKED)),
         _named(str(say("Games that make no record")), games.filter(kept_as=Game.Kept.PARKED)),
     ]

@@ -47,7 +47,7 @@ LEVELS: list[list[str]] = [
     ["games.frames"],
     ["games.ranked"],
     ["games.ladder"],
-    ["games.log", "games.doorbell", "games.news", "games.opening", "games.servers", "games.pulse"],
+    ["games.log", "games.heartbeat", "games.doorbell", "games.news", "games.opening", "games.servers", "games.pulse"],
     ["games.chance_secrets"],
     ["games.repeats"],
     ["games.models", "games.migrations"],

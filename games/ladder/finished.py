@@ -9,7 +9,9 @@ from typing import NamedTuple
 from games.models import Game, Seat
 
 Rated = Game.Rated
-# A live game that nobody looked after for longer is the server's fault, and nobody's loss.
+# A live game whose server was gone for longer, all absences together, is the server's fault, and nobody's loss. Time in
+# which a server lived and stood still does not count: a player may have kept it busy to be spared a defeat. Staff sees
+# those games (games/troubles.py) and may take them out of the ratings.
 MOST_LOST_MS = 60_000
 
 

@@ -12,6 +12,8 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 LATEST = (F("ended").desc(), F("id").desc())
+# A ranked live game whose process stood still for longer is rated, and staff may look at it.
+MOST_STALLED_MS = 60_000
 CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 
 
@@ -25,6 +27,8 @@ class Server(models.Model):
 
     name = models.CharField(max_length=100)
     seen = models.BigIntegerField(db_index=True)
+    # When its event loop turned last; nothing where a process of an earlier version does not say.
+    turned = models.BigIntegerField(null=True)
     # How it does: moves, faults, people and how long its last moves took (games/pulse.py).
     pulse = models.JSONField(default=dict)
 
@@ -91,6 +95,8 @@ class Game(models.Model):
     reason = models.CharField(max_length=16, blank=True)
     rounds = models.PositiveSmallIntegerField(default=0)
     lost_ms = models.BigIntegerField(default=0)
+    # How long its process lived and stood still; `lost_ms` is how long it was gone.
+    stalled_ms = models.BigIntegerField(default=0, db_default=0)
     # Whether anything was traded. How much of its points a ranked game brings, in percent: less where the same players
     # had met before that day.
     traded = models.BooleanField(default=True)
@@ -125,6 +131,7 @@ class Game(models.Model):
             models.Index("pace", "rulebook", *LATEST, "rounds", name="history_of_both", condition=Q(listed=True)),
             models.Index("reason", *LATEST, name="history_of_reason", condition=Q(listed=True)),
             models.Index(F("finish_seq"), name="game_parked", condition=Q(rated="parked")),
+            models.Index(F("ended"), name="game_stalled", condition=Q(ranked=True, stalled_ms__gt=MOST_STALLED_MS)),
             # What the administration filters by, the latest first.
             models.Index(F("id").desc(), name="game_running", condition=Q(ended=None)),
             models.Index("pace", F("id").desc(), name="game_pace"),

@@ -39,10 +39,10 @@ def hand_due(state: State) -> int | None:
     return seat if limit < state.limit else None
 
 
-def resumed_after(state: State, lost_ms: int, at: int) -> Resumed:
+def resumed_after(state: State, lost_ms: int, at: int, *, stalled: bool) -> Resumed:
     if not LEAST_LOST_MS < lost_ms <= at - state.at:
         raise ValueError(f"{lost_ms} ms cannot have been lost since {state.at} at {at}")
-    return Resumed(state.seq + 1, at, lost_ms)
+    return Resumed(state.seq + 1, at, lost_ms, stalled)
 
 
 def ready_changed(state: State, event: Ready) -> State:

@@ -196,12 +196,16 @@ class Abandoned:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A server took the game over after nobody had looked after it for `lost_ms` (R8.10)."""
+    """A server looks after the game again, after `lost_ms` in which none did (R8.10).
+
+    `stalled`: it is the server that had the game before, which lived and stood still.
+    """
 
     type: ClassVar[str] = "resumed"
     seq: int
     at: int
     lost_ms: int
+    stalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +283,8 @@ def write(event: Event) -> dict[str, object]:
             said |= {"order": list(event.order)}
         case Resumed():
             said |= {"lost_ms": event.lost_ms}
+            if event.stalled:
+                said |= {"stalled": True}
         case GameEnded():
             said |= {"reason": event.reason}
             if event.by is not None:
@@ -436,6 +442,8 @@ _READERS: dict[str, Callable[[_Fields, int, int], Event]] = {
     "placed": _placed,
     "passed": lambda said, seq, at: Passed(seq, at, said.seat(), choice(said.field("by"), '"by"', PASSED_BY)),
     "abandoned": lambda said, seq, at: Abandoned(seq, at, said.seat(), choice(said.field("by"), '"by"', ABANDONED_BY)),
-    "resumed": lambda said, seq, at: Resumed(seq, at, said.number("lost_ms", 1, MOST)),
+    "resumed": lambda said, seq, at: Resumed(
+        seq, at, said.number("lost_ms", 1, MOST), truth(said.values.get("stalled", False), '"stalled"')
+    ),
     "game_ended": _game_ended,
 }

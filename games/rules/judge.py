@@ -142,7 +142,7 @@ class _Replay:
                 f"{event.lost_ms} ms cannot be lost: it must be more than {LEAST_LOST_MS}, "
                 f"and at most the {away} since the event before",
             )
-        return list(play.resume(self.state, event.lost_ms, event.at))
+        return list(play.resume(self.state, event.lost_ms, event.at, stalled=event.stalled))
 
     def _clock(self, event: Event) -> list[Event]:
         due = wake_at(self.state)

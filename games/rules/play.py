@@ -88,13 +88,14 @@ def tick(state: State, at: int) -> tuple[Event, ...]:
     return tuple(happened)
 
 
-def resume(state: State, lost_ms: int, at: int) -> tuple[Event, ...]:
-    """A server takes the game over, `lost_ms` after the last sign of life of the one before (R8.10).
+def resume(state: State, lost_ms: int, at: int, *, stalled: bool = False) -> tuple[Event, ...]:
+    """A server looks after the game again, `lost_ms` after one did last (R8.10).
 
-    This comes before any `tick`: it moves the limits that passed while nobody looked.
+    `stalled` where it is the one that had the game before. This comes before any `tick`: it moves the limits that
+    passed meanwhile.
     """
     _check_running(state)
-    return (clock.resumed_after(state, lost_ms, at),)
+    return (clock.resumed_after(state, lost_ms, at, stalled=stalled),)
 
 
 def remove(state: State, seat: int, at: int) -> tuple[Event, ...]:

@@ -97,7 +97,7 @@ def _step(game: Game, rng: random.Random, luck: Luck, at: int) -> int:
     if rng.randrange(1_000) < luck.crash:
         lost = rng.randint(2_001, 30_000)
         at = max(at, state.at + lost)
-        game.happen(resume(state, lost, at))
+        game.happen(resume(state, lost, at, stalled=lost % 2 == 0))
         return at
     due = wake_at(state)
     if luck.doze and due is not None and rng.randrange(1_000) < luck.doze:

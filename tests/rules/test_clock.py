@@ -8,7 +8,7 @@ from games import rules
 from games.rules import chance
 from games.rules.commands import Escape, Leave, Lift, Pass, Ready, Return, Stash
 from games.rules.errors import Refused
-from games.rules.events import CountdownStarted, Escaped, GameEnded, Passed, Resumed, Returned, SearchStarted
+from games.rules.events import CountdownStarted, Escaped, GameEnded, Passed, Resumed, Returned, SearchStarted, write
 from games.rules.terms import DEFAULT_LIMITS, LIMIT_RANGES, Limits, Pace, TermsError
 from tests.rules.tabletop import ALICE, BOB, CHARLIE, DORA, Table, agree, kinds, only
 
@@ -429,6 +429,15 @@ def test_R8_10a_staff_or_server_may_void_a_game_at_any_moment() -> None:
         late = table.at + 10**8
         (ended,) = table.happen(rules.void(table.state, "staff", late))
         assert isinstance(ended, GameEnded)
+def test_R8_10_whoever_only_stood_still_says_so_and_the_limits_move_on_all_the_same() -> None:
+    absent, stalled = Table(agree(2)), Table(agree(2))
+    for table in (absent, stalled):
+        table.at = 5_000
+        table.happen(rules.resume(table.state, 4_000, 5_000, stalled=table is stalled))
+    assert [write(table.log[-1]).get("stalled") for table in (absent, stalled)] == [None, True]
+    assert absent.state == stalled.state
+
+
         assert (ended.reason, ended.by) == ("void", "staff")
         result = rules.result(table.state)
         assert result is not None

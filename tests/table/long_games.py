@@ -24,7 +24,7 @@ class LongGame:
             self._play(seat, Ready(on=True))
         due = rules.wake_at(self.after)
         assert due is not None
-        self._happen(steps.clock_steps(self.after, due))
+        self._happen(steps.clock_steps(self.after, due, stalled=False))
         self._tiles = [spot for spot, tile in enumerate(self.after.tiles) if tile.place == "garage"]
 
     @property

@@ -50,7 +50,7 @@ EVENTS = {
     "placed": "seat art card worth",
     "passed": "seat by",
     "abandoned": "seat by",
-    "resumed": "lost_ms",
+    "resumed": "lost_ms stalled",
     "game_ended": "reason by reveal",
 }
 

@@ -25,6 +25,7 @@ async def left_in_a_bots_turn(
         await alice.do("ready", on=True)
     assert one._looking is not None
     one._looking.cancel()
+    one.heartbeat.fall_silent()
     await one.doorbell.close()
     await Server.objects.filter(pk=one.server).aupdate(seen=1)
     return match, alice

@@ -27,6 +27,7 @@ async def die(tables: Tables) -> None:
     """This process looks after nothing any more and tells nobody."""
     assert tables._looking is not None
     tables._looking.cancel()
+    tables.heartbeat.fall_silent()
     await tables.doorbell.close()
 
 

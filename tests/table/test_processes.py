@@ -34,6 +34,7 @@ def crash(tables: Tables) -> None:
     """No more signs of life, no more alarms."""
     assert tables._looking is not None
     tables._looking.cancel()
+    tables.heartbeat.fall_silent()
     for table in tables._tables.values():
         table._set_timer(None)
         table._turns.stop()
@@ -130,7 +131,7 @@ async def test_a_keeper_that_lives_is_not_taken_for_dead_between_two_looks(
     for _ in range(25):
         await asyncio.sleep(0.1)
         await InnerPage(None).join(other, match.game)
-        assert other.silence(keeper.server) == 0
+        assert other.loss(keeper.server).ms == 0
     assert bob.sight["resumes_at"] == 0
 
 

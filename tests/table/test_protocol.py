@@ -19,7 +19,13 @@ from tests.table.conftest import NewMatch
 TEXT = (Path(consumers.__file__).parent / "PROTOCOL.md").read_text()
 PARTS = dict(part.split("\n", 1) for part in TEXT.split("\n## ")[1:])
 # The fields that not every event of its type has.
-OPTIONAL = {"lifted": {"loot"}, "returned": {"loot"}, "bought": {"art", "cards"}, "game_ended": {"by"}}
+OPTIONAL = {
+    "lifted": {"loot"},
+    "returned": {"loot"},
+    "bought": {"art", "cards"},
+    "game_ended": {"by"},
+    "resumed": {"stalled"},
+}
 
 
 def rows(text: str) -> dict[str, str]:
@@ -99,8 +105,8 @@ def test_a_sight_has_the_members_that_are_listed() -> None:
 def test_events_have_the_fields_that_are_listed() -> None:
     listed = {name: names(rest.split("|")[0]) for name, rest in rows(PARTS["See"].split("**Events**")[1]).items()}
     # The row of these two names the fields of both.
-    assert listed["abandoned"] == listed["resumed"] == {"seat", "by", "lost_ms"}
-    listed |= {"abandoned": {"seat", "by"}, "resumed": {"lost_ms"}}
+    assert listed["abandoned"] == listed["resumed"] == {"seat", "by", "lost_ms", "stalled"}
+    listed |= {"abandoned": {"seat", "by"}, "resumed": {"lost_ms", "stalled"}}
     seen: dict[str, set[str]] = {}
     for seed in range(12):
         game = random_game(terms_for(seed, players=3), seed, Luck(leave=2, crash=5, void=seed % 2))
