@@ -190,10 +190,11 @@ class RoomForm(forms.Form):
         return faces
 
     def _chosen_limits(self, said: dict[str, Any], pace: str) -> terms.Limits | None:
-        usual = terms.DEFAULT_LIMITS["relaxed" if pace == Game.Pace.RELAXED else "live"]
+        speed: terms.Pace = "relaxed" if pace == Game.Pace.RELAXED else "live"
+        usual = terms.DEFAULT_LIMITS[speed]
         wanted = {name: said[name] * unit for name, unit in UNITS[pace].items() if said.get(name) is not None}
         for name, value in wanted.items():
-            (least, most), unit = terms.LIMIT_RANGES[name], UNITS[pace][name]
+            (least, most), unit = terms.settable(name, speed), UNITS[pace][name]
             if not least <= value <= most:
                 said_so = _("Between %(least)s and %(most)s.") % {"least": ceil(least / unit), "most": most // unit}
                 self.add_error(name, forms.ValidationError(said_so, code="limit_range"))

@@ -110,7 +110,7 @@ def open_game(
     listed: bool = True,
 ) -> Game:
     """A new game with its commitment, which begins when the nonces are there; `TermsError` if the rules forbid it."""
-    limits = limits or terms.DEFAULT_LIMITS[pace]
+    limits = (limits or terms.DEFAULT_LIMITS[pace]).of_new_game(pace)
     server_seed = secrets.token_bytes(chance.SEED_BYTES)
     agreed = rules.Terms(
         rulebook=rulebook,

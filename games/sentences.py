@@ -17,6 +17,7 @@ OF_THE_RULES: dict[Code, str | Promise] = {
     "resuming": _("The search goes on after the countdown."),
     "already_ready": _("You are ready already."),
     "not_ready": _("You are not ready anyway."),
+    "ready_too_often": _("In one round you can press Ready {most} times at most."),
     "you_stopped": _("You have your escape token: this search is over for you."),
     "hand_full": _("You have a tile in your hand."),
     "tile_gone": _("This tile is not among the others."),

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as say
 from games import gauges, ladder, servers
 from games.models import Game, Generation, Nudge, Proof, Server
 from games.models.play import MOST_STALLED_MS
+from games.rules.terms import MOST_EVENTS
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +135,10 @@ def _parked() -> list[Finding]:
         _named(
             str(say("Rated games whose server stood still for more than a minute")),
             stalled.filter(pace=Game.Pace.LIVE, voided=None).order_by("-ended"),
+        ),
+        _named(
+            str(say("Games that ended at their greatest length")),
+            Game.objects.filter(reason="void", head__gte=MOST_EVENTS, ended__gt=timezone.now() - LOOKED_AT),
         ),
         _named(str(say("Games that cannot be rated")), games.filter(rated=Game.Rated.PARKED)),
         _named(str(say("Games that make no record")), games.filter(kept_as=Game.Kept.PARKED)),

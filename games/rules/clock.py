@@ -16,7 +16,15 @@ def ready(state: State, seat: int, command: ReadyCommand, at: int) -> Ready:
         raise Refused("not_now")
     if state.players[seat].ready == command.on:
         raise Refused("already_ready" if command.on else "not_ready")
+    if command.on and readies_left(state, seat) == 0:
+        raise Refused("ready_too_often", most=state.players[seat].readies)
     return Ready(state.seq + 1, at, seat, command.on)
+
+
+def readies_left(state: State, seat: int) -> int | None:
+    """How often this seat may still press *ready* in this round; None for as often as it likes (R8.12)."""
+    most = state.terms.limits.readies
+    return None if most is None else max(0, most - state.players[seat].readies)
 
 
 def all_ready(state: State) -> CountdownStarted | None:
@@ -46,7 +54,8 @@ def resumed_after(state: State, lost_ms: int, at: int, *, stalled: bool) -> Resu
 
 
 def ready_changed(state: State, event: Ready) -> State:
-    player = state.players[event.seat]._replace(ready=event.on, acted=True)
+    player = state.players[event.seat]
+    player = player._replace(ready=event.on, acted=True, readies=player.readies + event.on)
     return state._replace(seq=event.seq, at=event.at, players=state.with_player(event.seat, player))
 
 

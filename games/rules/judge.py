@@ -7,7 +7,7 @@ of the clock into the clock's turn; the rules say what must happen then, and the
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
-from . import commands, events, play
+from . import commands, events, play, rounds
 from .chance import NO_NONCE
 from .clock import LEAST_LOST_MS, wake_at
 from .edition import EditionError, load_edition
@@ -96,7 +96,7 @@ class _Replay:
         """There are no more events."""
         wrong: tuple[str, str] | None = None
         if self._follow:
-            wrong = rule_of(self._follow[0]), f"the record ends, but this must happen: {deed(self._follow[0])}"
+            wrong = self._rule_of(self._follow[0]), f"the record ends, but this must happen: {deed(self._follow[0])}"
         elif self.state.phase != "over":
             wrong = "R7.2", "the record ends, but the game does not"
         if wrong is not None:
@@ -152,7 +152,10 @@ class _Replay:
         late = event.at - due
         if late > LATEST_MS:
             self._note(rule_of(event), f"{deed(event)} {late} ms after the limit, {LATEST_MS} is the most")
-        return _of_this_hand(list(play.tick(self.state, event.at)), event)
+        acts = _of_this_hand(list(play.tick(self.state, event.at)), event)
+        if len(acts) == 1 and (end := play.follow(play.apply(self.state, acts[0]))):
+            acts.append(end)
+        return acts
 
     def _answer(self, event: Event) -> list[Event]:
         """What the player's command, or the staff's removal of a player, brings about."""
@@ -173,12 +176,18 @@ class _Replay:
     def _compare(self, event: Event, expected: Event) -> None:
         """Notes what this event says other than it must."""
         if type(event) is not type(expected) or _seat(event) != _seat(expected):
-            raise self._lost(rule_of(expected), f"this must happen at once: {deed(expected)}; not this: {deed(event)}")
+            raise self._lost(
+                self._rule_of(expected), f"this must happen at once: {deed(expected)}; not this: {deed(event)}"
+            )
         if event.at != expected.at:
             raise self._lost(*ruling(self.state, event, expected, "at"))
         for field in fields(expected):
             if getattr(event, field.name) != getattr(expected, field.name):
                 self._note(*ruling(self.state, event, expected, field.name))
+
+    def _rule_of(self, expected: Event) -> str:
+        """The rule by which this event must come next."""
+        return "R8.12" if rounds.too_long(self.state) else rule_of(expected)
 
     def _note(self, rule: str, message: str) -> None:
         self.faults.append(Fault(self.number, rule, message))

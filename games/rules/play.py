@@ -37,11 +37,11 @@ def decide(state: State, seat: int, command: Command, at: int) -> tuple[Event, .
     _check_clock(state, at)
     match command:
         case commands.Lift():
-            return (search.lift(state, seat, command, at),)
+            return _by_itself(state, search.lift(state, seat, command, at))
         case commands.Stash():
-            return (search.stash(state, seat, command, at),)
+            return _by_itself(state, search.stash(state, seat, command, at))
         case commands.Return():
-            return (search.put_back(state, seat, command, at),)
+            return _by_itself(state, search.put_back(state, seat, command, at))
         case commands.Escape():
             return _with_what_follows(state, search.escape(state, seat, at))
         case commands.Buy():
@@ -69,7 +69,10 @@ def legal(state: State, seat: int, at: int) -> tuple[Command, ...]:
         return ()
     found: list[Command] = []
     if state.phase == "gathering":
-        found.append(commands.Ready(not state.players[seat].ready))
+        if state.players[seat].ready:
+            found.append(commands.Ready(False))
+        elif clock.readies_left(state, seat) != 0:
+            found.append(commands.Ready(True))
     elif state.phase == "search":
         found += search.legal(state, seat, at)
     elif state.phase == "exchange":
@@ -95,7 +98,7 @@ def resume(state: State, lost_ms: int, at: int, *, stalled: bool = False) -> tup
     passed meanwhile.
     """
     _check_running(state)
-    return (clock.resumed_after(state, lost_ms, at, stalled=stalled),)
+    return _by_itself(state, clock.resumed_after(state, lost_ms, at, stalled=stalled))
 
 
 def remove(state: State, seat: int, at: int) -> tuple[Event, ...]:
@@ -156,6 +159,8 @@ def follow(state: State) -> Event | None:
     """The one event that comes next by itself, at the same moment and before anything else; usually none."""
     if state.phase == "over":
         return None
+    if end := rounds.too_long(state):
+        return end
     if state.phase == "exchange" and state.exchange.turn is None:
         return leaving.missing(state) or leaving.forsaken(state) or rounds.after_exchange(state)
     end = leaving.forsaken(state)
@@ -187,10 +192,18 @@ def _with_what_follows(state: State, *causes: Event) -> tuple[Event, ...]:
     for cause in causes:
         happened.append(cause)
         state = apply(state, cause)
+        if rounds.too_long(state):
+            break
     while (event := follow(state)) is not None:
         happened.append(event)
         state = apply(state, event)
     return tuple(happened)
+
+
+def _by_itself(state: State, cause: Event) -> tuple[Event, ...]:
+    """An event that brings nothing about, unless it is the last but one that this game may have."""
+    most = state.terms.limits.events
+    return (cause,) if most is None or cause.seq < most - 1 else _with_what_follows(state, cause)
 
 
 def _check_now(state: State, at: int) -> None:

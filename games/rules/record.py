@@ -20,6 +20,8 @@ from .terms import CHARACTERS, KINDS, MARKETS_BY, PACES, PLAYERS, RULEBOOKS, Lim
 
 FORMAT = "midnight-record/1"
 LIMITS = ("hold_ms", "hand_ms", "search_ms", "turn_ms", "ready_ms", "countdown_ms")
+# Games from before these two have neither.
+COUNTS = ("events", "readies")
 POINTS = ("silver", "gold", "uniques", "collections")
 MOST_POINTS = 10_000
 
@@ -39,6 +41,7 @@ TERMS_RULES = {
     "seed": "R8.11",
     "nonce": "R8.11",
     "limit_range": "R8.9",
+    "count_range": "R8.12",
     "ranked": "R8.9",
 }
 
@@ -190,7 +193,10 @@ def _head(source: dict[str, object]) -> Head:
         rulebook=choice(field("rulebook"), "the rulebook", RULEBOOKS),
         pace=choice(field("pace"), "the pace", PACES),
         ranked=truth(field("ranked"), '"ranked"'),
-        limits=Limits(*(whole(member(limits, name, "the limits"), name, 0, MOST) for name in LIMITS)),
+        limits=Limits(
+            *(whole(member(limits, name, "the limits"), name, 0, MOST) for name in LIMITS),
+            **{name: whole(limits[name], name, 0, MOST) for name in COUNTS if name in limits},
+        ),
         edition=read_edition(field("edition")),
         seats=tuple(seat for seat, _ in seats),
         server_seed=_bytes(field("server_seed"), "the server seed", SEED_BYTES),

@@ -27,6 +27,14 @@ def after_exchange(state: State) -> RoundStarted | GameEnded:
     return _deal(state)
 
 
+def too_long(state: State) -> GameEnded | None:
+    """The end of a game that has room for one more event only (R8.12)."""
+    most = state.terms.limits.events
+    if most is None or state.seq < most - 1:
+        return None
+    return GameEnded(state.seq + 1, state.at, "void", "rules")
+
+
 def _ending(state: State) -> Reason | None:
     """One looks first and deals then (R7.2)."""
     if state.exchange.short:

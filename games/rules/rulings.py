@@ -36,6 +36,7 @@ REFUSALS: dict[Code, tuple[str | None, str]] = {
     "resuming": ("R8.10", "the countdown after the fault still runs"),
     "already_ready": ("R8.7", "this player is ready already"),
     "not_ready": ("R8.7", "this player is not ready"),
+    "ready_too_often": ("R8.12", "this player has pressed ready too often in this round"),
     "you_stopped": ("R4.1", "this player has an escape token"),
     "hand_full": (None, "the hand holds a tile"),
     "tile_gone": ("R3.1", "the tile is not among the others"),

@@ -4,6 +4,7 @@ A page keeps a sight and applies the sights of events to it; a bot's memory is m
 their ids, markets by their faces: what these are is in the edition, which everybody may read.
 """
 
+from . import clock
 from .edition import Collection
 from .events import BagOpened, Bought, Event, GameEnded, Lifted, Returned, RoundStarted, Stashed, write
 from .scoring import result, score
@@ -81,8 +82,7 @@ def sight_of_moment(state: State, seat: int | None) -> dict[str, object]:
     """The part of a sight that events do not spell out: phase, limits, turn, and what this seat knows of its own."""
     seen = _moment(state)
     if seat is not None:
-        player = state.players[seat]
-        seen["own"] = {"hidden": _hidden_cards(player), "points": score(seat, player).as_json()}
+        seen["own"] = _own(state, seat)
     return seen
 
 
@@ -129,10 +129,17 @@ def _player(state: State, seat: int, own: bool) -> dict[str, object]:
         "face_down": len(player.cards) - len(collections),
         "left": player.left_at is not None,
     }
-    if own:
-        seen["hidden"] = _hidden_cards(player)
-        seen["points"] = score(seat, player).as_json()
-    return seen
+    return seen | _own(state, seat) if own else seen
+
+
+def _own(state: State, seat: int) -> dict[str, object]:
+    """What only this player sees of their side of the table."""
+    player = state.players[seat]
+    return {
+        "hidden": _hidden_cards(player),
+        "points": score(seat, player).as_json(),
+        "readies": clock.readies_left(state, seat),
+    }
 
 
 def _face_up(held: Held) -> bool:

@@ -42,7 +42,8 @@ class Player(NamedTuple):
     `board` has the stashed tiles in the order of stashing, `stashed_at` the `seq` of each one's event (R8.4).
     `let_go` are the tiles that the clock took from this hand in this search (R8.3). `final` is a pass that ends this
     player's trading in this phase (R6.6). `acted` tells of an event of this player's own in this round, `missed`
-    counts the rounds in a row before it that had none; `left_at` is when this player abandoned (R8.8).
+    counts the rounds in a row before it that had none; `left_at` is when this player abandoned (R8.8). `readies` counts
+    how often this player pressed *ready* in this round (R8.12).
     """
 
     ready: bool = False
@@ -58,6 +59,7 @@ class Player(NamedTuple):
     acted: bool = False
     missed: int = 0
     left_at: int | None = None
+    readies: int = 0
 
 
 class Exchange(NamedTuple):

@@ -1,6 +1,6 @@
 """What is agreed before the first move: rulebook, pace, limits, edition, seats and the secret seed (R1, R2, R8)."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -35,6 +35,11 @@ LIMIT_RANGES: dict[str, tuple[int, int]] = {
     "ready_ms": (10 * _SECOND, 7 * _DAY),
     "countdown_ms": (1 * _SECOND, 10 * _SECOND),
 }
+# The least and the most that a game may count (R8.12), and what games have that are opened now.
+COUNT_RANGES: dict[str, tuple[int, int]] = {"events": (1_000, 1_000_000), "readies": (1, 1_000)}
+MOST_EVENTS = 20_000
+MOST_READIES = 10
+MOST_LIVE_READY_MS = 5 * _MINUTE
 
 
 class TermsError(ValueError):
@@ -47,7 +52,11 @@ class TermsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All limits of a game in milliseconds (R8.3 to R8.9); they cannot be made outside their ranges."""
+    """All limits of a game (R8.3 to R8.9, in milliseconds, and R8.12); they cannot be made outside their ranges.
+
+    `events` and `readies` are how many events the game may have, and how often a seat may press *ready* in one round;
+    None in games from before these two.
+    """
 
     hold_ms: int
     hand_ms: int
@@ -55,17 +64,30 @@ class Limits:
     turn_ms: int
     ready_ms: int
     countdown_ms: int
+    events: int | None = None
+    readies: int | None = None
 
     def __post_init__(self) -> None:
         for name, value in self.as_json().items():
-            least, most = LIMIT_RANGES[name]
+            least, most = (LIMIT_RANGES | COUNT_RANGES)[name]
             if not least <= value <= most:
-                raise TermsError("limit_range", f"{name} is {value}, it must be {least} to {most} (R8.9)")
+                code, rule = ("limit_range", "R8.9") if name in LIMIT_RANGES else ("count_range", "R8.12")
+                raise TermsError(code, f"{name} is {value}, it must be {least} to {most} ({rule})")
 
     def as_json(self) -> dict[str, int]:
         """The limits as records and settings hold them."""
-        values: dict[str, int] = asdict(self)
-        return values
+        values: dict[str, int | None] = asdict(self)
+        return {name: value for name, value in values.items() if value is not None}
+
+    def of_new_game(self, pace: Pace) -> "Limits":
+        """These limits as a game has them that is opened now (R8.12): with counts, and minutes to get ready."""
+        ready_ms = min(self.ready_ms, MOST_LIVE_READY_MS) if pace == "live" else self.ready_ms
+        counts = {"events": self.events or MOST_EVENTS, "readies": self.readies or MOST_READIES}
+        return replace(self, ready_ms=ready_ms, **counts)
+
+    def of_room(self) -> "Limits":
+        """The part of these limits that a room sets."""
+        return replace(self, events=None, readies=None)
 
 
 # What a room has unless its owner says otherwise, and what a ranked game always has (R8.9).
@@ -73,6 +95,12 @@ DEFAULT_LIMITS: dict[Pace, Limits] = {
     "live": Limits(500, 10 * _SECOND, 180 * _SECOND, 45 * _SECOND, 30 * _SECOND, 3 * _SECOND),
     "relaxed": Limits(500, 10 * _SECOND, 180 * _SECOND, 24 * _HOUR, 48 * _HOUR, 3 * _SECOND),
 }
+
+
+def settable(name: str, pace: Pace) -> tuple[int, int]:
+    """The least and the most that a room of this pace may set a limit to (R8.9, R8.12)."""
+    least, most = LIMIT_RANGES[name]
+    return (least, min(most, MOST_LIVE_READY_MS)) if (name, pace) == ("ready_ms", "live") else (least, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +176,7 @@ def _check_faces(terms: Terms) -> None:
 
 
 def _check_ranked(terms: Terms) -> None:
-    if terms.limits != DEFAULT_LIMITS[terms.pace]:
+    if terms.limits.of_room() != DEFAULT_LIMITS[terms.pace]:
         raise TermsError("ranked", "a ranked game has the limits of its pace (R8.9)")
     if terms.faces:
         raise TermsError("ranked", "the markets of a ranked game are drawn (R8.9)")

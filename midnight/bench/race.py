@@ -116,7 +116,7 @@ def games(rooms: int) -> list[dict[str, Any]]:
     from games.opening import NewSeat, open_game
     from games.rules import terms
 
-    limits = terms.Limits(0, 60_000, 30 * 60_000, 45_000, 60_000, 1_000)
+    limits = terms.Limits(0, 60_000, 30 * 60_000, 45_000, 60_000, 1_000, events=1_000_000)
     made = []
     for _ in range(rooms):
         people = [User.objects.create_guest() for _ in range(SEATS)]

@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -264,6 +265,25 @@ async def test_a_leather_bag_has_its_moment(open_page: OpenPage) -> None:
     assert "Irma Vep opens a leather bag" in await page.evaluate("window.shown")
     await expect(page.locator("#said")).to_contain_text("Irma Vep opens a leather bag")
     await expect(page.locator("#moment")).to_be_hidden()
+
+
+async def test_the_ready_button_says_why_it_cannot_be_pressed_again(open_page: OpenPage) -> None:
+    irma, other = await somebody(), await somebody("Fantomas")
+    once = replace(staged.PATIENT, readies=1)
+    game = await sync_to_async(staged.stage)([irma, other], staged.gathering, bots=1, limits=once)
+    page = await open_page(person=irma, viewport=PHONE)
+    await page.goto(f"/games/{game.code}/")
+    ready, why = page.locator("#ready"), page.locator("#spent")
+    await expect(ready).to_be_enabled()
+    await expect(why).to_be_hidden()
+    await ready.click()
+    await expect(why).to_be_visible()
+    await expect(ready).to_be_enabled()
+    await ready.click()
+    await expect(ready).to_be_disabled()
+    await expect(ready).to_have_accessible_description(re.compile("as often as one round allows"))
+    await assert_fits(page)
+    await assert_no_barriers(page)
 
 
 async def test_whoever_leaves_for_good_is_asked_first(open_page: OpenPage) -> None:

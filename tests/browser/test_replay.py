@@ -100,6 +100,7 @@ async def cpu_clock(page: Page) -> Clock:
     "name",
     [
         "es-2-resumed-and-left",
+        "fr-2-bounded",
         "fr-2-void-by-staff",
         "fr-3-relaxed",
         "fr-4-resumed",

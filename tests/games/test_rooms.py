@@ -343,7 +343,7 @@ def test_the_limits_of_a_relaxed_room_are_said_in_minutes_and_its_page_tells_the
 @pytest.mark.parametrize("end", [0, 1], ids=["least", "most"])
 def test_every_limit_is_a_setting_over_its_whole_range(limit: str, end: int, speed: terms.Pace, alice: User) -> None:
     unit = UNITS[speed][limit]
-    wanted = max(terms.LIMIT_RANGES[limit][end], unit if limit != "hold_ms" else 0)
+    wanted = max(terms.settable(limit, speed)[end], unit if limit != "hold_ms" else 0)
     said = {limit: str(wanted // unit)}
     room = opened(alice, pace=speed, **said)
     assert room.limits[limit] == wanted

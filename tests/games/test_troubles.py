@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from games import gauges, ladder, servers, tasks, troubles
 from games.models import Career, Game, Nudge, Proof, Rating, Server
+from games.models.play import MOST_STALLED_MS
+from games.rules import terms
 from midnight import health
 from tests.games.finishes import finish, people
 from tests.games.night_watch import client_of, moderator
@@ -42,6 +44,22 @@ def test_the_key_of_the_heartbeat_is_the_one_that_the_worker_writes() -> None:
 def test_games_that_nobody_looks_after_are_wrong_from_the_first_line() -> None:
     finish(people("Alice", "Bob"), ended=None, finish_seq=None)
     assert wrong() == ["Web processes, and when they were last heard of", "Last heartbeat of the worker"]
+
+
+@pytest.mark.usefixtures("all_well")
+def test_a_filled_game_and_a_stalled_one_are_shown_for_a_week() -> None:
+    alice, bob = people("Alice", "Bob")
+    filled = finish([alice, bob], ended=timezone.now(), reason="void", head=terms.MOST_EVENTS)
+    stalled = finish([alice, bob], ended=timezone.now(), stalled_ms=MOST_STALLED_MS + 1)
+    finish([alice, bob], ended=timezone.now(), reason="void", head=200)
+    finish([alice, bob], ended=timezone.now(), stalled_ms=MOST_STALLED_MS)
+    shown = {
+        "Games that ended at their greatest length": [filled.code],
+        "Rated games whose server stood still for more than a minute": [stalled.code],
+    }
+    assert {one.what: list(one.games) for one in troubles.look() if one.what in shown and one.wrong} == shown
+    Game.objects.update(ended=timezone.now() - 2 * troubles.LOOKED_AT)
+    assert not any(one.wrong for one in troubles.look() if one.what in shown)
 
 
 @pytest.mark.usefixtures("all_well")
@@ -121,7 +139,7 @@ def test_the_page_asks_the_database_equally_often_however_much_is_wrong() -> Non
         with CaptureQueriesContext(connection) as asked:
             troubles.look()
         counts.append(len(asked))
-    assert counts[0] == counts[1] <= 23
+    assert counts[0] == counts[1] <= 24
 
 
 def test_staff_sees_what_is_wrong_and_the_page_looks_again_by_itself() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from games.bots import STRENGTHS
 from games.bots.selfplay import self_play
-from games.rules.events import Abandoned, BagOpened, Escaped, Event, GameEnded, Passed, Placed, Resumed, Returned
+from games.rules.events import Abandoned, BagOpened, Escaped, Event, GameEnded, Passed, Placed, Ready, Resumed, Returned
 from games.rules.record import write_record
 from games.rules.terms import Pace, Rulebook
 
@@ -40,6 +40,7 @@ class Kept:
     pace: Pace = "live"
     faces: tuple[str, ...] = ()
     ranked: bool = False
+    bounded: bool = False
 
     def game(self, seed: int) -> Game:
         terms = terms_for(seed, self.rulebook, self.players, self.pace, faces=self.faces)
@@ -48,6 +49,8 @@ class Kept:
             game.happen(tuple(self_play(game.terms, (STRENGTHS * 2)[: self.players], f"kept {seed}")[1:]))
             return game
         limits = replace(terms.limits, search_ms=45_000)
+        if self.bounded:
+            limits = limits.of_new_game(self.pace)
         return random_game(replace(terms, limits=limits), seed, replace(self.luck, step_ms=1_600))
 
 
@@ -78,6 +81,9 @@ KEPT = {
     "pt-3-dozers": Kept("pt", 3, (has(Passed, by="clock"), has(Returned, by="clock")), Luck(doze=100)),
     "pt-2-slept-through": Kept("pt", 2, (has(GameEnded, reason="void", by="rules"),), Luck(sleepy=(0, 1))),
     "fr-4-resumed": Kept("fr", 4, (has(Resumed), has(GameEnded, reason="deck_short")), Luck(crash=25)),
+    "fr-2-bounded": Kept(
+        "fr", 2, (has(Resumed, stalled=True), has(Ready, on=False), has(Placed)), Luck(crash=10), bounded=True
+    ),
     "es-2-resumed-and-left": Kept("es", 2, (has(Resumed), has(GameEnded, reason="abandoned")), Luck(crash=25, leave=8)),
     "fr-2-void-by-staff": Kept("fr", 2, (has(GameEnded, by="staff"), has(Placed)), Luck(void=4)),
     "fr-3-void-by-server": Kept("fr", 3, (has(GameEnded, by="server"), has(Placed)), Luck(void=4)),

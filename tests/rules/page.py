@@ -49,8 +49,14 @@ class Page:
         for player in self.sight["players"]:
             player |= {"ready": False, "hand": None, "lifted_at": None, "board": [], "let_go": [], "token": None}
 
+        if self.own is not None:
+            self.own["readies"] = self.sight["limits"].get("readies")
+
     def ready(self, event: Sight) -> None:
-        self.player(event)["ready"] = event["on"]
+        player = self.player(event)
+        player["ready"] = event["on"]
+        if event["on"] and player is self.own and player["readies"] is not None:
+            player["readies"] -= 1
 
     def countdown_started(self, event: Sight) -> None:
         self.sight |= {"phase": "countdown", "limit": event["at"] + self.sight["limits"]["countdown_ms"]}

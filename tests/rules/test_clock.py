@@ -1,5 +1,6 @@
-"""Limits, the start of a search, and taking over after a fault (R8.3 to R8.7, R8.9 to R8.11)."""
+"""Limits, the start of a search, and taking over after a fault (R8.3 to R8.7, R8.9 to R8.12)."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,20 @@ from games.rules import chance
 from games.rules.commands import Escape, Leave, Lift, Pass, Ready, Return, Stash
 from games.rules.errors import Refused
 from games.rules.events import CountdownStarted, Escaped, GameEnded, Passed, Resumed, Returned, SearchStarted, write
-from games.rules.terms import DEFAULT_LIMITS, LIMIT_RANGES, Limits, Pace, TermsError
+from games.rules.judge import judge
+from games.rules.record import make_record, write_record
+from games.rules.terms import (
+    COUNT_RANGES,
+    DEFAULT_LIMITS,
+    LIMIT_RANGES,
+    MOST_EVENTS,
+    MOST_LIVE_READY_MS,
+    MOST_READIES,
+    Limits,
+    Pace,
+    Terms,
+    TermsError,
+)
 from tests.rules.tabletop import ALICE, BOB, CHARLIE, DORA, Table, agree, kinds, only
 
 LIVE = DEFAULT_LIMITS["live"]
@@ -415,6 +429,15 @@ def test_R8_10_only_more_than_two_seconds_and_never_more_than_there_were(lost_ms
     assert isinstance(event, Resumed)
 
 
+def test_R8_10_a_server_that_stood_still_says_so_and_limits_move_on() -> None:
+    absent, stalled = Table(agree(2)), Table(agree(2))
+    for table in (absent, stalled):
+        table.at = 5_000
+        table.happen(rules.resume(table.state, 4_000, 5_000, stalled=table is stalled))
+    assert [write(table.log[-1]).get("stalled") for table in (absent, stalled)] == [None, True]
+    assert absent.state == stalled.state
+
+
 def test_R8_10a_staff_or_server_may_void_a_game_at_any_moment() -> None:
     for phase in ("gathering", "countdown", "search", "exchange"):
         table = Table(agree(2, faces=("1A", "2A")))
@@ -429,15 +452,6 @@ def test_R8_10a_staff_or_server_may_void_a_game_at_any_moment() -> None:
         late = table.at + 10**8
         (ended,) = table.happen(rules.void(table.state, "staff", late))
         assert isinstance(ended, GameEnded)
-def test_R8_10_whoever_only_stood_still_says_so_and_the_limits_move_on_all_the_same() -> None:
-    absent, stalled = Table(agree(2)), Table(agree(2))
-    for table in (absent, stalled):
-        table.at = 5_000
-        table.happen(rules.resume(table.state, 4_000, 5_000, stalled=table is stalled))
-    assert [write(table.log[-1]).get("stalled") for table in (absent, stalled)] == [None, True]
-    assert absent.state == stalled.state
-
-
         assert (ended.reason, ended.by) == ("void", "staff")
         result = rules.result(table.state)
         assert result is not None
@@ -470,6 +484,166 @@ def test_R8_11_the_seed_has_256_bits(seed: bytes) -> None:
     with pytest.raises(TermsError) as refused:
         replace(agree(2), server_seed=seed)
     assert refused.value.code == "seed"
+
+
+# R8.12
+
+
+def bounded(players: int = 2, **limits: int) -> Terms:
+    """The terms of a game as it is opened now, but for these limits: its length, unless said otherwise."""
+    return agree(players, limits=replace(LIVE.of_new_game("live"), **{"events": 1_000, **limits}))
+
+
+def judged(table: Table) -> list[str]:
+    names = [f"Player {seat}" for seat in range(len(table.terms.seats))]
+    record = make_record("test", "2026-01-31T20:00:00Z", table.terms, names, table.log)
+    return [str(fault) for fault in judge(write_record(record))]
+
+
+def change_minds(table: Table, times: int) -> None:
+    for _ in range(times):
+        table.do(ALICE, Ready(True))
+        table.do(ALICE, Ready(False))
+
+
+def handle(table: Table, up_to: int) -> None:
+    """A hand that rests as little as it can, until the game has so many events, or one less, or is over."""
+    while table.state.phase == "search" and len(table.log) + 2 <= up_to:
+        tile = table.find("cash")
+        table.lift(ALICE, tile)
+        if table.state.phase == "search":
+            table.put_back(ALICE, tile)
+
+
+def test_R8_12_a_seat_presses_ready_ten_times_in_a_round_at_most() -> None:
+    table = Table(bounded())
+    change_minds(table, MOST_READIES)
+    assert table.refused(ALICE, Ready(True)) == "ready_too_often"
+    assert rules.legal(table.state, ALICE, table.at) == (Leave(),)
+    assert [rules.sight(table.state, seat)["players"][seat]["readies"] for seat in (ALICE, BOB)] == [0, MOST_READIES]
+    with pytest.raises(Refused, match=f"press Ready {MOST_READIES} times at most"):
+        rules.decide(table.state, ALICE, Ready(True), table.at)
+    # Which is one seat's own doing: the other one is asked as ever, and so is this one in the next round.
+    table.do(BOB, Ready(True))
+    for _ in ("countdown", "search", "exchange"):
+        table.wait_for_the_clock()
+    assert table.state.round == 2
+    change_minds(table, MOST_READIES)
+
+
+def test_R8_12_who_pressed_ready_for_the_last_time_may_still_take_it_back() -> None:
+    table = Table(bounded())
+    change_minds(table, MOST_READIES - 1)
+    table.do(ALICE, Ready(True))
+    assert rules.legal(table.state, ALICE, table.at) == (Ready(False), Leave())
+    table.do(ALICE, Ready(False))
+
+
+def test_R8_12_a_page_learns_with_each_change_how_often_it_may_press() -> None:
+    table = Table(bounded())
+    (pressed,) = table.do(ALICE, Ready(True))
+    assert pressed.type == "ready"
+    moment = rules.sight_of_moment(table.state, ALICE)
+    assert moment["own"]["readies"] == MOST_READIES - 1
+    assert rules.sight_of_moment(Table(agree(2)).state, ALICE)["own"]["readies"] is None
+
+
+def test_R8_12_a_game_ends_void_at_its_greatest_length() -> None:
+    table = Table(bounded(search_ms=30 * 60_000)).search()
+    handle(table, 1_001)
+    assert len(table.log) == 1_000
+    last = table.log[-1]
+    assert isinstance(last, GameEnded)
+    assert (last.reason, last.by, last.at) == ("void", "rules", table.log[-2].at)
+    assert table.refused(BOB, Leave()) == "game_over"
+    assert judged(table) == []
+
+
+@pytest.mark.parametrize("room", range(1, 17))
+def test_R8_12_events_of_one_moment_stop_at_that_length(room: int) -> None:
+    """The end of a search is many events: the game ends among them, with none too many."""
+    table = Table(bounded(4, search_ms=30 * 60_000)).search()
+    handle(table, 996 - room)
+    table.wait(table.state.limit - table.at - 2_000)
+    for seat in (ALICE, BOB, CHARLIE, DORA):
+        table.lift(seat, table.find("cash", seat))
+    # Four tiles go back and four tokens are taken, then all pass and the next round is laid out.
+    table.wait(2_000)
+    assert len(table.log) <= 1_000
+    assert (table.state.phase == "over") == (len(table.log) == 1_000)
+    assert room > 13 or table.state.phase == "over"
+    table.happen(() if table.state.phase == "over" else rules.void(table.state, "staff", table.at))
+    assert judged(table) == []
+
+
+@pytest.mark.parametrize("lost_ms", [3_000])
+def test_R8_12_a_fault_at_the_end_of_the_log_ends_the_game_too(lost_ms: int) -> None:
+    table = Table(bounded(search_ms=30 * 60_000)).search()
+    handle(table, 998)
+    if len(table.log) < 998:
+        table.lift(ALICE, table.find("cash"))
+    resume(table, lost_ms)
+    assert kinds(table.log[-2:]) == ["resumed", "game_ended"]
+    assert judged(table) == []
+
+
+def test_R8_12_a_game_from_before_has_neither_limit_and_its_record_stays_valid() -> None:
+    table = Table(agree(2))
+    change_minds(table, 600)
+    table.search()
+    table.happen(rules.void(table.state, "staff", table.at))
+    assert judged(table) == []
+    # The same events of a game with these limits break the rule.
+    claimed = replace(table.terms, limits=replace(LIVE, events=1_000, readies=MOST_READIES))
+    table.terms = claimed
+    assert judged(table)[0].startswith(f"seq {2 * MOST_READIES + 2}: R8.12: seat 0 is ready, but")
+
+
+def test_R8_12_a_record_that_goes_on_beyond_its_length_is_faulty() -> None:
+    table = Table(replace(agree(2), limits=replace(LIVE, search_ms=30 * 60_000))).search()
+    handle(table, 1_010)
+    table.happen(rules.void(table.state, "staff", table.at))
+    table.terms = replace(table.terms, limits=replace(table.terms.limits, events=1_000))
+    assert [fault.split(":")[:2] for fault in judged(table)] == [["seq 1000", " R8.12"]]
+
+
+def test_R8_12_one_busy_hand_does_not_fill_a_ranked_game() -> None:
+    """The fastest that one hand can be with the limits of a ranked game: lift, stash and put back, again and again.
+
+    A tile rests for `hold_ms` in between, so a search has at most three events of it for each such rest. The greatest
+    length leaves room for eighteen whole searches of that: far more than a ranked game has rounds, whose searches end
+    sooner, with the second to last player.
+    """
+    table = Table(bounded(events=MOST_EVENTS)).search()
+    before = len(table.log)
+    while table.state.phase == "search":
+        tile = table.find("cash")
+        table.lift(ALICE, tile)
+        table.wait(LIVE.hold_ms)
+        if table.state.phase == "search":
+            table.do(ALICE, Stash(tile))
+            table.do(ALICE, Return(tile, "down"))
+    most = 3 * (LIVE.search_ms // LIVE.hold_ms)
+    assert 0.9 * most < len(table.log) - before < most + 10
+    assert 18 * most < MOST_EVENTS
+
+
+@pytest.mark.parametrize(("pace", "ready_ms"), [("live", MOST_LIVE_READY_MS), ("relaxed", 7 * 86_400_000)])
+def test_R8_12_a_new_game_is_bounded_whatever_its_room_says(pace: Pace, ready_ms: int) -> None:
+    week = replace(DEFAULT_LIMITS[pace], ready_ms=7 * 86_400_000)
+    opened = week.of_new_game(pace)
+    assert opened == replace(week, ready_ms=ready_ms, events=MOST_EVENTS, readies=MOST_READIES)
+    assert opened.of_room() == replace(week, ready_ms=ready_ms)
+    assert DEFAULT_LIMITS[pace].of_new_game(pace).of_room() == DEFAULT_LIMITS[pace]
+
+
+@pytest.mark.parametrize("name", COUNT_RANGES)
+def test_R8_12_the_counts_have_bounds_too(name: str) -> None:
+    least, most = COUNT_RANGES[name]
+    for value in (least - 1, most + 1):
+        with pytest.raises(TermsError, match=re.escape("R8.12")) as refused:
+            replace(LIVE, **{name: value})
+        assert refused.value.code == "count_range"
 
 
 def test_passing_is_for_who_is_in_turn_only() -> None:

@@ -96,7 +96,7 @@ def test_the_page_lists_every_field_of_every_event() -> None:
         ("rulebook", terms.RULEBOOKS),
         ("pace", terms.PACES),
         ("markets_by", terms.MARKETS_BY),
-        ("limits", record.LIMITS),
+        ("limits", record.LIMITS + record.COUNTS),
         ("edition", ("name", "art", "cards", "markets", "editions/")),
         ("seats", ("seat", "name", "kind", "character", "nonce")),
         ("result", ("reason", "ranking", "scores")),

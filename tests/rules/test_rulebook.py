@@ -9,7 +9,16 @@ from games import rules
 from games.rules import chance, edition, scoring
 from games.rules.clock import LEAST_LOST_MS
 from games.rules.leaving import ROUNDS_MISSED
-from games.rules.terms import CHARACTERS, DEFAULT_LIMITS, LIMIT_RANGES, PLAYERS, RULEBOOKS
+from games.rules.terms import (
+    CHARACTERS,
+    DEFAULT_LIMITS,
+    LIMIT_RANGES,
+    MOST_EVENTS,
+    MOST_LIVE_READY_MS,
+    MOST_READIES,
+    PLAYERS,
+    RULEBOOKS,
+)
 from games.rules.variants import ORIGINAL, VARIANTS
 
 FOLDER = Path(rules.__file__).parent
@@ -49,7 +58,7 @@ def test_numbers_are_there_once_and_in_order() -> None:
         return int(found[1]), int(found[2]), found[3]
 
     assert sorted(set(NUMBERS), key=place) == NUMBERS
-    assert len(NUMBERS) == 49
+    assert len(NUMBERS) == 50
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.*")), ids=lambda path: path.name)
@@ -97,6 +106,8 @@ def test_the_limits_are_those_of_the_table() -> None:
         ("R8.8", f"{ROUNDS_MISSED['live']} in a row in a live game, {ROUNDS_MISSED['relaxed']} in a relaxed one"),
         ("R8.10", f"for more than {LEAST_LOST_MS} ms"),
         ("R8.11", f"{chance.SEED_BYTES * 8} bits"),
+        ("R8.12", f"has {MOST_EVENTS} events and {MOST_READIES} readies"),
+        ("R8.12", f"a `ready_ms` of at most {MOST_LIVE_READY_MS}"),
     ],
 )
 def test_a_rule_says_what_the_code_does(number: str, words: str) -> None:

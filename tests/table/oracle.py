@@ -31,10 +31,10 @@ MOMENT = "phase limit resumes_at order tour turn traded short"
 FIXED = "seat rulebook pace ranked limits edition commitment"
 SIGHT = f"seq at {FIXED} round tiles players markets bag deck leavers {MOMENT}"
 PLAYER = "seat kind character ready hand lifted_at board let_go token art collections face_down left"
-OWN = "hidden points"
+OWN = "hidden points readies"
 # Where no word belongs, so that none can tell a secret.
 NUMBERS = set("seq at head limit resumes_at order tour turn traded short round bag deck leavers".split())
-NUMBERS |= set("seat ready hand lifted_at board let_go token face_down left points".split())
+NUMBERS |= set("seat ready hand lifted_at board let_go token face_down left points readies".split())
 EVENTS = {
     "round_started": "round places markets bag deck",
     "ready": "seat on",

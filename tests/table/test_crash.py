@@ -15,7 +15,7 @@ from tests.table.racers import lost_or_doubled, racing
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
-LONG = replace(QUICK, hand_ms=60_000, search_ms=30 * 60_000)
+LONG = replace(QUICK, hand_ms=60_000, search_ms=30 * 60_000, events=1_000_000)
 
 
 async def test_killed_at_any_moment_no_acknowledged_command_is_lost_and_none_counts_twice(

@@ -215,8 +215,12 @@ function drawSitters(sight) {
   const me = own(sight);
   const ready = find("ready");
   ready.hidden = !me || me.left;
-  ready.disabled = sight.phase !== "gathering";
+  // Who pressed it for the last time may still take it back (R8.12).
+  const spent = sight.phase === "gathering" && me?.readies === 0;
+  ready.disabled = sight.phase !== "gathering" || (spent && !me.ready);
   ready.ariaPressed = Boolean(me?.ready);
+  ready.setAttribute("aria-describedby", spent ? "spent" : "");
+  find("spent").hidden = !spent;
   const list = find("sitters");
   const shown = JSON.stringify(sight.players.map((player) => [name(player.seat), player.ready, player.left]));
   if (list.dataset.shows === shown) return;

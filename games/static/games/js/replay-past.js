@@ -17,8 +17,11 @@ const BESIDES = {
     game.tiles = tiles.map(([place]) => ({ place, lies: "down" }));
     game.loot = tiles.map(([, loot]) => loot);
     for (const player of game.players) {
-      Object.assign(player, { ready: false, hand: null, lifted_at: null, board: [], let_go: [], token: null });
+      Object.assign(player, { ready: false, hand: null, lifted_at: null, board: [], let_go: [], token: null, pressed: 0 });
     }
+  },
+  ready(game, { seat, on }) {
+    if (on) game.players[seat].pressed += 1;
   },
   countdown_started(game, { at }) {
     Object.assign(game, { phase: "countdown", limit: at + game.limits.countdown_ms });
@@ -97,9 +100,12 @@ export class Past {
     game.tiles = game.tiles.map(({ place, lies }, spot) =>
       all || lies === "up" || lies === "board" || spot === hand ? { place, lies, loot: loot[spot] } : { place, lies },
     );
-    game.players = game.players.map(({ hidden, ...player }) =>
-      all || player.seat === as ? { ...player, hidden: hidden.toSorted(), points: this.#points(player, hidden) } : player,
-    );
+    const most = game.limits.readies;
+    game.players = game.players.map(({ hidden, pressed, ...player }) => {
+      if (!all && player.seat !== as) return player;
+      const readies = most === undefined ? null : most - pressed;
+      return { ...player, hidden: hidden.toSorted(), points: this.#points(player, hidden), readies };
+    });
     if (game.phase === "over") game.reveal = this.#record.reveal;
     return game;
   }
@@ -125,7 +131,7 @@ export class Past {
       ...{ round: 0, tiles: [], loot: [], markets: [], bag: 0, deck: 0, leavers: [] },
       players: seats.map(({ seat, kind, character }) => ({
         ...{ seat, kind, character, ready: false, hand: null, lifted_at: null, board: [], let_go: [], token: null },
-        ...{ art: [], collections: [], face_down: 0, left: false, hidden: [] },
+        ...{ art: [], collections: [], face_down: 0, left: false, hidden: [], pressed: 0 },
       })),
     };
   }
