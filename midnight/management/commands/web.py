@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 import uvloop
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from midnight import stack
@@ -36,17 +37,18 @@ class Command(BaseCommand):
         # Daphne takes the loop that the policy makes when it is imported, not when it runs.
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         from daphne.endpoints import build_endpoint_description_strings
-        from daphne.server import Server
         from twisted.internet import reactor
 
         from midnight.asgi import application
         from midnight.edge import admission, http_protocol
+        from midnight.websocket.server import SocketServer
 
         admission.raise_descriptor_limit()
         http_protocol.install()
         address = {"host": bind, "port": port} if port is not None else {}
-        server = Server(
+        server = SocketServer(
             application,
+            proxies=settings.TRUSTED_PROXIES,
             endpoints=build_endpoint_description_strings(**address, unix_socket=socket, file_descriptor=fd),
             http_timeout=60,
             websocket_connect_timeout=5,
