@@ -56,11 +56,14 @@ class Player:
         # Of the last heartbeat's answer: to be said in the next one.
         self.mark = b""
 
-    async def open(self, port: int, path: str, cookie: str) -> None:
-        """Join the table; from then on this page has to beat."""
+    async def open(self, port: int, path: str, cookie: str, host: str | None = None) -> None:
+        """Join the table, from this address of the loopback network; from then on this page has to beat."""
         loop = asyncio.get_running_loop()
         _, self.wire = await loop.create_connection(
-            lambda: Wire(path, f"localhost:{port}", cookie, self.hear), "127.0.0.1", port
+            lambda: Wire(path, f"localhost:{port}", cookie, self.hear),
+            "127.0.0.1",
+            port,
+            local_addr=(host, 0) if host else None,
         )
         await asyncio.wait_for(self.wire.opened, 30)
         self.wire.say(b'{"do":"join","page":"p%d"}' % self.seat)
@@ -189,7 +192,7 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
     for room, game in zip(rooms, plan["games"], strict=True):
         await asyncio.gather(
             *(
-                player.open(plan["port"], game["path"], cookie)
+                player.open(plan["port"], game["path"], cookie, game.get("host"))
                 for player, cookie in zip(room.players, game["cookies"], strict=True)
             )
         )

@@ -1,4 +1,4 @@
-"""The bare loop to compare with: an ASGI application behind the same Daphne that passes on what it is sent, no more.
+"""The bare loop to compare with: an ASGI application behind the same server that passes on what it is sent, no more.
 
 It speaks just enough of the protocol for the crowd to play: no rules, no log, no people.
 """
@@ -10,9 +10,11 @@ from typing import Any
 PROGRAM = """
 import asyncio, sys, uvloop
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-from daphne.server import Server
 from midnight.bench.echo import application
-Server(application, endpoints=[f"fd:fileno={sys.argv[1]}"]).run()
+from midnight.websocket import budget
+budget.LIMITS = budget.UNLIMITED
+from midnight.websocket.server import SocketServer
+SocketServer(application, endpoints=[f"fd:fileno={sys.argv[1]}"]).run()
 """
 SIGHT = json.dumps({"type": "sight", "head": 0, "sight": {"tiles": [{"place": "garage"}] * 54}}, separators=(",", ":"))
 

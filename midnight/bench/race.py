@@ -1,8 +1,8 @@
 """`bench race`: what a command of the search costs the web process, and how soon everybody sees it.
 
 One web process (Daphne, as the site runs it), real sockets and sessions, real rules, every command on disk before it is
-answered; the players are another process. Limits of hold, flood and what a page leaves unread between two beats (few
-rooms are told that much) are off, searches are as long as they may be.
+answered; the players are another process. Limits of hold, flood (of commands and of frames) and what a page leaves
+unread between two beats (few rooms are told that much) are off, searches are as long as they may be.
 """
 
 import argparse
@@ -137,12 +137,12 @@ def games(rooms: int) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def running_site(folder: Path) -> Iterator[Web]:
+def running_site(folder: Path, program: str = "") -> Iterator[Web]:
     """A web process of the site, without the games of an earlier one: it would look after those, too."""
     from games.models import Game
 
     Game.objects.update(ended=timezone.now(), wake_at=None)
-    with running_web(SITE, folder) as web:
+    with running_web(program or SITE, folder) as web:
         yield web
 
 
@@ -255,7 +255,9 @@ SITE = """
 import sys, django
 django.setup()
 from games import allowance, consumers
+from midnight.websocket import budget
 allowance.MOST_COMMANDS = consumers.MOST_UNREAD_BYTES = 10**9
+budget.LIMITS = budget.UNLIMITED
 from django.core.management import call_command
 call_command("web", fd=int(sys.argv[1]))
 """
@@ -271,7 +273,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Mapping[str, object]) -> dict[str, float]:
     """Every part in a fresh web process, on services of its own."""
-    wanted = {name: options[name] for name in ("seconds", "rooms", "open_rooms", "many")}
+    return on_own_services("midnight.bench.race", options, ["seconds", "rooms", "open_rooms", "many"])
+
+
+def on_own_services(module: str, options: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
+    """What a module measures as a program, given these options, on an empty database and a Valkey of its own."""
+    wanted = {name: options[name] for name in names}
     with tempfile.TemporaryDirectory(prefix="midnight-bench-") as name:
         folder = Path(name)
         redis = folder / "valkey.sock"
@@ -283,13 +290,9 @@ def run(options: Mapping[str, object]) -> dict[str, float]:
         }
         valkey = stack.start_valkey(redis)
         try:
-            for module in ("manage.py migrate --verbosity 0", "-m midnight.bench.race"):
+            for words in (["manage.py", "migrate", "--verbosity", "0"], ["-m", module, json.dumps(wanted)]):
                 done = subprocess.run(
-                    [sys.executable, *module.split(), *([json.dumps(wanted)] if "bench" in module else [])],
-                    cwd=ROOT,
-                    env=environment,
-                    stdout=subprocess.PIPE,
-                    check=True,
+                    [sys.executable, *words], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True
                 )
         finally:
             stack.stop(valkey)

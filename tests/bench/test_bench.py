@@ -11,7 +11,7 @@ from accounts.models import User
 from games.bench import ratings, rules
 from games.bench.aims import Aim
 from games.models import Game, RatingEvent
-from midnight.bench import race
+from midnight.bench import flood, race
 
 
 def bench(*words: str) -> tuple[dict[str, float], str]:
@@ -43,6 +43,14 @@ def test_the_race_is_measured_from_its_first_part_to_its_last_and_loses_nothing(
     assert len(said.splitlines()) == len(race.AIMS)
     counted = ["commands_per_second", "open_commands_per_second", "cpu_us", "few_tables_cpu_us", "many_tables_cpu_us"]
     assert all(figures[name] > 0 for name in counted), said
+
+
+@pytest.mark.slow
+def test_floods_are_measured_and_lose_no_command() -> None:
+    figures, said = bench("flood", "--seconds", "2", "--rooms", "2", "--attackers", "7")
+    assert figures.keys() == {"benchmark", "python", *flood.AIMS}
+    assert figures["lost"] == 0
+    assert len(said.splitlines()) == len(flood.AIMS)
 
 
 def test_a_figure_is_held_to_its_aim() -> None:

@@ -5,9 +5,9 @@ from types import ModuleType
 from django.core.management.base import BaseCommand, CommandParser
 
 from games.bench import pages, ratings, rules
-from midnight.bench import race
+from midnight.bench import flood, race
 
-BENCHMARKS: dict[str, ModuleType] = {"rules": rules, "race": race, "pages": pages, "ratings": ratings}
+BENCHMARKS: dict[str, ModuleType] = {"rules": rules, "race": race, "flood": flood, "pages": pages, "ratings": ratings}
 
 
 class Command(BaseCommand):
