@@ -125,10 +125,13 @@ class Connection(asyncio.Protocol):
 
     def look(self) -> None:
         """To be called every few seconds: ping the peer, and end a connection whose peer does not answer."""
-        if self._state is not _State.OPEN or self._transport is None:
+        if self._state is not _State.OPEN:
             return
         now = self._loop.time()
-        if self._partial_since is not None and now - self._partial_since > self._bounds.message_seconds:
+        if self._transport is None:
+            if now - self._pinged_at > self._bounds.pong_seconds:
+                self.abort()
+        elif self._partial_since is not None and now - self._partial_since > self._bounds.message_seconds:
             self._fail(frames.POLICY, "a message took too long", "slow message")
         elif self._ping and now - self._pinged_at > self._bounds.pong_seconds:
             CUT.labels("silent").inc()
@@ -176,6 +179,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """The peer sends no more: the transport writes what there is, and ends."""
+        self._state = _State.DONE
         self._abort_after(self._bounds.close_seconds)
 
     def pause_writing(self) -> None:

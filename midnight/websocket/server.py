@@ -48,6 +48,21 @@ class SocketServer(Server):  # type: ignore[misc]  # Daphne has no types
         # After the applications had their say.
         cast(Any, reactor).addSystemEventTrigger("during", "shutdown", self._end_sockets)
 
+    def application_checker(self) -> None:
+        try:
+            super().application_checker()
+        except Exception:
+            # Daphne would look no more, at any application.
+            logger.exception("An application could not be looked at.")
+            cast(Any, reactor).callLater(1, self.application_checker)
+
+    def timeout_checker(self) -> None:
+        try:
+            super().timeout_checker()
+        except Exception:
+            logger.exception("A connection could not be looked at.")
+            cast(Any, reactor).callLater(2, self.timeout_checker)
+
     def _end_sockets(self) -> None:
         for protocol in list(self.connections):
             if isinstance(protocol, SocketProtocol) and protocol.connection is not None:
@@ -60,8 +75,7 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
     connection: Connection | None = None
     _budget: Budget | None = None
     _code = frames.ABNORMAL
-    _was_opened = _was_lost = False
-    _has_shaken_hands = False
+    _has_shaken_hands = _was_opened = _was_moved = _was_lost = False
 
     # The opening handshake.
 
@@ -80,6 +94,18 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
             self.failHandshake("Too Many Requests", 429, [("Retry-After", str(round(wait)))])
             return
         super().processHandshake()
+
+    def succeedHandshake(self, answer: Any) -> None:
+        """Open the socket, or be done with it where the line broke while the application made up its mind.
+
+        uvloop stops watching such a line without a word to Twisted, and then raises when it is to be written to.
+        """
+        try:
+            super().succeedHandshake(answer)
+        except Exception as problem:
+            logger.info("A socket broke before it was open: %s", problem)
+            self.transport.abortConnection()
+            self.connectionLost(Failure(error.ConnectionLost()))  # type: ignore[no-untyped-call]
 
     def onOpen(self) -> None:
         super().onOpen()
@@ -100,6 +126,7 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
         """Give the socket to the connection. All that Twisted had to write is written."""
         if self.connection is None:
             return
+        self._was_moved = True
         twisteds: socket.socket = self.transport.getHandle()
         self.transport.unregisterProducer()
         self.transport.stopWriting()
@@ -128,8 +155,7 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
 
     def ended(self, code: int) -> None:
         self._code = code
-        if self.transport.getHandle().fileno() != -1:
-            # It ended before it was moved.
+        if not (self._was_moved or self._was_lost):
             self.transport.abortConnection()
         # Autobahn and Daphne clear up.
         self.connectionLost(Failure(error.ConnectionDone()))  # type: ignore[no-untyped-call]

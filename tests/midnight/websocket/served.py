@@ -268,7 +268,9 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "websocket.close"})
         return
     await send({"type": "websocket.accept"})
-    if path == "/close-at-once":
+    if path.startswith("/moments"):
+        _say("/moments", "opened")
+    if path in ("/close-at-once", "/moments/close"):
         await send({"type": "websocket.send", "text": "bye"})
         await send({"type": "websocket.close", "code": 4404})
     if path == "/raise-at-once":
@@ -276,10 +278,10 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     while True:
         message = await receive()
         if message["type"] == "websocket.disconnect":
-            _say(path, message["code"])
+            _say("/moments" if path.startswith("/moments") else path, message["code"])
             return
         text, data = message.get("text"), message.get("bytes")
-        if path != "/":
+        if path not in ("/", "/moments", "/moments/close"):
             _say(path, text if data is None else len(data))
         if text == "close":
             await send({"type": "websocket.close", "code": 4001})

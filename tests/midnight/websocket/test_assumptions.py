@@ -14,10 +14,13 @@ TRANSPORT = "stopReading stopWriting getHandle registerProducer unregisterProduc
 @pytest.mark.parametrize(
     ("owner", "names"),
     [
-        (Server, "run create_application handle_reply protocol_disconnected timeout_checker"),
+        (Server, "run create_application handle_reply protocol_disconnected timeout_checker application_checker"),
         (WebSocketFactory, "protocol buildProtocol"),
         (WebSocketProtocol, "onOpen onClose handle_reply handle_exception check_timeouts duration"),
-        (WebSocketServerProtocol, "processHandshake failHandshake onFrameBegin dropConnection STATE_CONNECTING"),
+        (
+            WebSocketServerProtocol,
+            "processHandshake succeedHandshake failHandshake onFrameBegin STATE_CONNECTING",
+        ),
         (tcp.Server, TRANSPORT),
         (unix.Server, TRANSPORT),
     ],

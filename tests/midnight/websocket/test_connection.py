@@ -238,6 +238,13 @@ async def test_a_page_that_answers_no_ping_is_cut(said: list[int]) -> None:
     assert await until_ended(pair) == [frames.ABNORMAL]
 
 
+async def test_a_connection_whose_transport_never_comes_ends() -> None:
+    pair = Pair(Bounds(pong_seconds=0))
+    await asyncio.sleep(0.001)
+    pair.connection.look()
+    assert pair.listener.codes == [frames.ABNORMAL]
+
+
 async def test_a_household_that_sends_too_much_loses_its_busiest_socket() -> None:
     limits = Limits(line=Rate(0, 100), household=Rate(0, 120), per_read=0)
     households = Households(limits)

@@ -160,7 +160,7 @@ def test_a_fault_at_once_is_1011(site: Site) -> None:
 def test_pages_that_leave_at_any_moment_leave_nothing_behind(site: Site, address: str) -> None:
     for number in range(60):
         gone = Client(site.connect(address))
-        gone.send(request("/close-at-once" if number % 2 else "/", {}))
+        gone.send(request("/moments/close" if number % 2 else "/moments", {}))
         time.sleep(number % 10 / 2_000)
         if number % 3 == 0:
             gone.line.recv(1)
@@ -169,6 +169,8 @@ def test_pages_that_leave_at_any_moment_leave_nothing_behind(site: Site, address
         else:
             gone.line.close()
     eventually(lambda: site.figure("midnight_websocket_open") == 0, PATIENCE)
+    # Whatever was opened ended, in the application too.
+    eventually(lambda: len(heard := site.heard("/moments")) == 2 * heard.count("opened"), PATIENCE)
     page = site.open(host=next(addresses))
     page.say("still here")
     assert page.texts(1) == ["still here"]
