@@ -93,7 +93,7 @@ def flooded(web: Web, hosts: Sequence[str]) -> Iterator[None]:
 
 
 class Reader(threading.Thread):
-    """Somebody who reads pages meanwhile."""
+    """Fetches pages beside the race, and times them."""
 
     def __init__(self, web: Web) -> None:
         super().__init__(daemon=True)

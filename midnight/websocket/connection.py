@@ -47,7 +47,7 @@ class _State(enum.Enum):
     OPEN = enum.auto()
     # Our close frame is out, the peer's is to come.
     CLOSING = enum.auto()
-    # Nothing is read or written any more; the transport has still to end.
+    # No more is read or written; the transport has still to end.
     DONE = enum.auto()
 
 

@@ -6,6 +6,7 @@ without a descriptor to take (TLS that Daphne ends itself) stays with Autobahn, 
 
 import asyncio
 import logging
+import math
 import re
 import socket
 from typing import Any, cast
@@ -81,7 +82,7 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
 
     def dataReceived(self, data: bytes) -> None:
         if self._has_shaken_hands and self.state == self.STATE_CONNECTING:
-            # Nobody may send before our answer (RFC 6455, 4.1), and where it would be kept there is no limit.
+            # A client waits for our answer (RFC 6455, 4.1), and Autobahn would keep what comes without a limit.
             self.dropConnection(abort=True)
             return
         super().dataReceived(data)
@@ -91,7 +92,7 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
         self._household = _household(self.transport.getPeer(), self.data, self.factory.server_class.proxies)
         wait = self.factory.server_class.households.knock(self._household)
         if wait:
-            self.failHandshake("Too Many Requests", 429, [("Retry-After", str(round(wait)))])
+            self.failHandshake("Too Many Requests", 429, [("Retry-After", str(math.ceil(wait)))])
             return
         super().processHandshake()
 

@@ -112,7 +112,7 @@ def test_reconnecting_wins_nothing(clock: Clock) -> None:
     assert not households.knock(HOME)
 
 
-def test_an_unknown_address_is_kept_out_for_nobody_else(clock: Clock) -> None:
+def test_unknown_addresses_are_never_kept_out(clock: Clock) -> None:
     households = Households(LIMITS)
     frames_taken(opened(households, None))
     assert not households.knock(None)
