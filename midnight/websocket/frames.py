@@ -102,10 +102,10 @@ class Parser:
             raise ViolationError(PROTOCOL_ERROR, "a fragment out of place")
 
     def _admit(self, opcode: int, length: int) -> None:
-        """Charge for a frame whose length is known, and refuse one that makes its message too long."""
-        self._charge(length)
+        """Refuse a frame that makes its message too long, and charge for any other."""
         if opcode < CLOSE and self._message_bytes + length > self._most_bytes:
             raise ViolationError(TOO_BIG, f"a message has at most {self._most_bytes} bytes")
+        self._charge(length)
         self._charged = True
 
 

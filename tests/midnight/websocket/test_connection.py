@@ -180,6 +180,14 @@ async def test_large_messages_cost_more_than_small_ones() -> None:
     assert not pair.listener.messages
 
 
+async def test_one_message_too_long_is_no_flood() -> None:
+    households = Households(FEW)
+    pair = Pair(SOON, households=households, household="198.51.100.7").open()
+    pair.send(client.head(frames.TEXT, 10**9))
+    assert pair.close_codes == [frames.TOO_BIG]
+    assert not households.kept_out()
+
+
 async def test_a_page_that_reads_nothing_is_cut_when_too_much_waits() -> None:
     pair = Pair(Bounds(unread_bytes=10_000), is_read=False).open()
     for _ in range(100):
