@@ -4,7 +4,7 @@ A record has no commands, so each event that a player caused is turned back into
 of the clock into the clock's turn; the rules say what must happen then, and the record must say the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
 from . import commands, events, play, rounds
@@ -13,6 +13,7 @@ from .clock import LEAST_LOST_MS, wake_at
 from .edition import EditionError, load_edition
 from .errors import Refused
 from .events import Event
+from .fairness import Line, digest, is_withheld, matches
 from .record import Head, RecordError, read_document, read_events, read_head, read_result
 from .rulings import deed, listed, refusal, rule_of, ruling
 from .scoring import Score, result
@@ -207,12 +208,43 @@ def _head_faults(head: Head) -> Iterator[Fault]:
     for number, seat in enumerate(terms.seats):
         if seat.kind == "bot" and seat.nonce != NO_NONCE:
             yield Fault(0, "R8.11", f"seat {number} is a bot, its nonce must be zeros")
+    yield from _share_faults(head)
     try:
         known = load_edition(terms.edition.name)
     except EditionError:
         return  # an edition of somebody else's
     if known != terms.edition:
         yield Fault(0, "R1.4", f"this is not what edition {known.name} is")
+
+
+def _share_faults(head: Head) -> Iterator[Fault]:
+    """Against what the seats committed to; a record from before that has nothing to be held against."""
+    for number, (seat, share) in enumerate(zip(head.terms.seats, head.shares or (), strict=False)):
+        if seat.kind == "bot" and share is not None:
+            yield Fault(0, "R8.11", f"seat {number} is a bot, it commits to nothing")
+        elif share is None and seat.kind == "human" and seat.nonce != NO_NONCE:
+            yield Fault(0, "R8.11", f"seat {number} committed to no nonce, so it must be zeros")
+        elif share is not None and not matches(share, seat.nonce) and not is_withheld(share, seat.nonce):
+            yield Fault(0, "R8.11", f"the nonce of seat {number} is not the one it committed to")
+
+
+def judge_place(document: str | bytes, lines: Mapping[int, Line]) -> list[Fault]:
+    """What is wrong with a record's place in a public list that was kept."""
+    try:
+        head = read_head(read_document(document))
+    except RecordError as wrong:
+        return [Fault(0 if wrong.rule else None, wrong.rule, str(wrong))]
+    if head.place is None or head.shares is None:
+        return [Fault(0, None, "the record names no line of the public list")]
+    line = lines.get(head.place.number)
+    if line is None:
+        return [Fault(0, None, f"the list that was kept has no line {head.place.number}")]
+    faults = []
+    if line.digest != digest(head.id, head.terms, head.shares):
+        faults.append(Fault(0, "R8.11", f"line {line.number} of the list was written for something else"))
+    if line.head != head.place.head:
+        faults.append(Fault(0, "R8.11", f"the head after line {line.number} of the list is another one"))
+    return faults
 
 
 def _result_faults(source: dict[str, object], replayed: _Replay) -> Iterator[Fault]:

@@ -7,13 +7,14 @@ import json
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from . import events
 from .chance import NONCE_BYTES, SEED_BYTES
 from .documents import Misread, choice, items, member, members, parse, shown, text, truth, whole
 from .edition import EditionError, read_edition
 from .events import MOST, REASONS, Event
+from .fairness import HASH_BYTES, Place
 from .play import replay
 from .scoring import Result, Score, result
 from .terms import CHARACTERS, KINDS, MARKETS_BY, PACES, PLAYERS, RULEBOOKS, Limits, MarketsBy, Seat, Terms, TermsError
@@ -31,6 +32,7 @@ _MOST_FACE = 40
 _CREATED = re.compile(
     r"(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII
 )
+_DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d", re.ASCII)
 _HEX = re.compile(r"[0-9a-f]*")
 
 # The rule behind each code of `TermsError`.
@@ -57,7 +59,11 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a record says before its events; `markets` and `commitment` are as claimed, not as the terms have them."""
+    """What a record says before its events; `markets` and `commitment` are as claimed, not as the terms have them.
+
+    `shares` has what each seat committed to, None in a record from before there were any; `place` is the game's line in
+    the public list.
+    """
 
     id: str
     created: str
@@ -65,6 +71,8 @@ class Head:
     names: tuple[str, ...]
     markets: tuple[str, ...]
     commitment: str
+    shares: tuple[str | None, ...] | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +82,23 @@ class Record:
     result: Result
 
 
-def make_record(id: str, created: str, terms: Terms, names: Sequence[str], happened: Iterable[Event]) -> Record:
+def make_record(
+    id: str,
+    created: str,
+    terms: Terms,
+    names: Sequence[str],
+    happened: Iterable[Event],
+    shares: Sequence[str | None] | None = None,
+    place: Place | None = None,
+) -> Record:
     """The record of a game that is over; `created` is in UTC, such as 2026-01-31T20:00:00Z."""
     log = tuple(happened)
     outcome = result(replay(terms, log))
     if outcome is None:
         raise ValueError("a game that still runs has no record")
-    return Record(Head(id, created, terms, tuple(names), terms.markets, terms.commitment), log, outcome)
+    committed = None if shares is None else tuple(shares)
+    head = Head(id, created, terms, tuple(names), terms.markets, terms.commitment, committed, place)
+    return Record(head, log, outcome)
 
 
 def write_record(record: Record) -> str:
@@ -107,11 +125,13 @@ def as_json(record: Record) -> dict[str, object]:
                 "kind": seat.kind,
                 "character": seat.character,
                 "nonce": seat.nonce.hex(),
+                **({} if head.shares is None else {"share": head.shares[number]}),
             }
             for number, (seat, name) in enumerate(zip(terms.seats, head.names, strict=True))
         ],
         "markets": list(head.markets),
         "commitment": head.commitment,
+        **({} if head.place is None else {"line": asdict(head.place)}),
         "server_seed": terms.server_seed.hex(),
         "events": [events.write(event) for event in record.events],
         "result": {
@@ -182,7 +202,9 @@ def _head(source: dict[str, object]) -> Head:
     def field(name: str) -> object:
         return member(source, name, "the record")
 
-    seats = [_seat(seat, number) for number, seat in enumerate(items(field("seats"), "the list of seats"))]
+    said_seats = items(field("seats"), "the list of seats")
+    seats = [_seat(seat, number) for number, seat in enumerate(said_seats)]
+    shares = _shares(said_seats)
     faces = items(field("markets"), "the markets")
     if len(faces) > max(PLAYERS):
         raise Misread("faces", f"{len(faces)} markets are in play, {max(PLAYERS)} is the most")
@@ -208,12 +230,46 @@ def _head(source: dict[str, object]) -> Head:
     if not _is_moment(created):
         raise Misread("wrong_time", f'"created" is {shown(created)}, it must be like 2026-01-31T20:00:00Z')
     return Head(
-        text(field("id"), "the id", _MOST_ID),
+        _id(field("id")),
         created,
         terms,
         tuple(name for _, name in seats),
         markets,
         _bytes(field("commitment"), "the commitment", SEED_BYTES).hex(),
+        shares,
+        _place(source["line"]) if shares is not None and "line" in source else None,
+    )
+
+
+def _id(value: object) -> str:
+    name = text(value, "the id", _MOST_ID)
+    if not name:
+        raise Misread("no_id", "the id is empty, it must name the game")
+    return name
+
+
+def _shares(seats: Sequence[object]) -> tuple[str | None, ...] | None:
+    """What each seat committed to, None for one that did not; nothing at all where no seat speaks of it."""
+    said = [members(seat, f"seat {number}") for number, seat in enumerate(seats)]
+    if not any("share" in seat for seat in said):
+        return None
+    return tuple(
+        None
+        if (value := member(seat, "share", f"seat {number}")) is None
+        else _bytes(value, f"the share of seat {number}", HASH_BYTES).hex()
+        for number, seat in enumerate(said)
+    )
+
+
+def _place(value: object) -> Place:
+    said = members(value, "the line")
+    day = text(member(said, "day", "the line"), "the day of the line", _MOST_ID)
+    if not _DAY.fullmatch(day):
+        raise Misread("wrong_time", f"the day of the line is {shown(day)}, it must be like 2026-01-31")
+    return Place(
+        number=whole(member(said, "number", "the line"), "the number of the line", 1, MOST),
+        day=day,
+        head=_bytes(member(said, "head", "the line"), "the head of the line", HASH_BYTES).hex(),
     )
 
 

@@ -3,6 +3,7 @@
 Kept records are there to stay. They may be played anew only as long as nobody else can have records of the edition.
 """
 
+import hashlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,8 +11,9 @@ from pathlib import Path
 
 from games.bots import STRENGTHS
 from games.bots.selfplay import self_play
+from games.rules import fairness
 from games.rules.events import Abandoned, BagOpened, Escaped, Event, GameEnded, Passed, Placed, Ready, Resumed, Returned
-from games.rules.record import write_record
+from games.rules.record import Record, read_record, write_record
 from games.rules.terms import Pace, Rulebook
 
 from .random_play import Game, Luck, random_game, terms_for
@@ -41,6 +43,8 @@ class Kept:
     faces: tuple[str, ...] = ()
     ranked: bool = False
     bounded: bool = False
+    # Whether its players had committed to their nonces, as all do since the public list is there.
+    sealed: bool = False
 
     def game(self, seed: int) -> Game:
         terms = terms_for(seed, self.rulebook, self.players, self.pace, faces=self.faces)
@@ -87,6 +91,7 @@ KEPT = {
     "es-2-resumed-and-left": Kept("es", 2, (has(Resumed), has(GameEnded, reason="abandoned")), Luck(crash=25, leave=8)),
     "fr-2-void-by-staff": Kept("fr", 2, (has(GameEnded, by="staff"), has(Placed)), Luck(void=4)),
     "fr-3-void-by-server": Kept("fr", 3, (has(GameEnded, by="server"), has(Placed)), Luck(void=4)),
+    "fr-3-sealed": Kept("fr", 3, (has(Placed),), sealed=True),
     "fr-3-relaxed": Kept("fr", 3, (has(Placed),), pace="relaxed"),
 }
 
@@ -97,16 +102,35 @@ def play(name: str) -> str:
     for seed in range(2_000):
         game = kept.game(seed)
         if all(wanted(game) for wanted in kept.wanted):
-            line = write_record(game.record(name))
+            record = game.record(name)
+            line = write_record(sealed(record)[0] if kept.sealed else record)
             if len(line) < MOST_BYTES:
                 return line
     raise SystemExit(f"no game of 2000 is {name}")
+
+
+def sealed(record: Record) -> tuple[Record, str]:
+    """The record with the shares and the place of its game, and the file of the list that has it."""
+    terms = record.head.terms
+    shares = tuple(fairness.share_of(seat.nonce) if seat.kind == "human" else None for seat in terms.seats)
+    own = fairness.digest(record.head.id, terms, shares)
+    number, head = 411, hashlib.sha256(b"what came before").hexdigest()
+    text = fairness.heading("2026-01-31", number, head) + "\n"
+    place = None
+    for digest in (hashlib.sha256(b"before").hexdigest(), own, hashlib.sha256(b"after").hexdigest()):
+        number, head = number + 1, fairness.head_after(head, digest)
+        text += f"{fairness.Line(number, digest, head)}\n"
+        if digest == own:
+            place = fairness.Place(number, "2026-01-31", head)
+    return replace(record, head=replace(record.head, shares=shares, place=place)), text
 
 
 def main() -> None:
     for name in KEPT:
         line = play(name)
         (FOLDER / f"{name}.jsonl").write_text(line + "\n")
+        if KEPT[name].sealed:
+            (FOLDER / f"{name}.txt").write_text(sealed(read_record(line))[1])
         sys.stderr.write(f"{name}: {len(line)} bytes\n")
 
 

@@ -16,6 +16,7 @@ from games.rules.record import RecordError, as_json, make_record, read_record, w
 from games.rules.rulings import refusal
 from games.rules.state import Reason
 
+from .keep_records import sealed
 from .random_play import Luck, random_game, terms_for
 
 PAGE = Path(record.__file__).with_name("RECORD.md").read_text()
@@ -24,6 +25,11 @@ PAGE = Path(record.__file__).with_name("RECORD.md").read_text()
 @cache
 def a_record() -> record.Record:
     return random_game(terms_for(21, "fr", 4), 21, Luck(crash=1)).record()
+
+
+@cache
+def a_sealed_record() -> record.Record:
+    return sealed(a_record())[0]
 
 
 def row(name: str) -> str:
@@ -41,6 +47,7 @@ def names(text: str) -> list[str]:
 
 def test_what_is_written_is_read_as_it_was() -> None:
     assert read_record(write_record(a_record())) == a_record()
+    assert read_record(write_record(a_sealed_record())) == a_sealed_record()
 
 
 def test_the_same_record_is_always_the_same_bytes_on_one_line() -> None:
@@ -77,7 +84,7 @@ def test_the_page_names_the_format() -> None:
 
 def test_the_page_lists_every_field_of_a_record() -> None:
     section = PAGE[: PAGE.index("## Events")]
-    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(as_json(a_record()))
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(as_json(a_sealed_record()))
 
 
 def test_the_page_lists_every_field_of_every_event() -> None:
@@ -86,7 +93,7 @@ def test_the_page_lists_every_field_of_every_event() -> None:
     for kind in kinds:
         own = [field.name for field in fields(kind) if field.name not in ("seq", "at")]
         assert names(listed[kind.type]) == own, kind
-    described = set(listed) - {"markets", "deck", "bag"}  # the labels of chance
+    described = set(listed) - {"markets", "deck", "bag", *edition.PLACES}  # of chance
     assert described == {kind.type for kind in kinds}
 
 
@@ -98,7 +105,8 @@ def test_the_page_lists_every_field_of_every_event() -> None:
         ("markets_by", terms.MARKETS_BY),
         ("limits", record.LIMITS + record.COUNTS),
         ("edition", ("name", "art", "cards", "markets", "editions/")),
-        ("seats", ("seat", "name", "kind", "character", "nonce")),
+        ("seats", ("seat", "name", "kind", "character", "nonce", "share")),
+        ("line", ("number", "day", "head")),
         ("result", ("reason", "ranking", "scores")),
     ],
 )
@@ -184,6 +192,18 @@ def with_event(number: int, **said: object) -> str:
     return json.dumps(data | {"events": log})
 
 
+def with_seat(number: int, **said: object) -> str:
+    seats = json.loads(write_record(a_record()))["seats"]
+    seats[number] |= said
+    return changed(seats=seats)
+
+
+def with_seats(share: object, **top: object) -> str:
+    """Every seat with this share, and more beside the seats."""
+    seats = json.loads(write_record(a_record()))["seats"]
+    return changed(seats=[seat | {"share": share} for seat in seats], **top)
+
+
 def with_text(old: str, new: str) -> str:
     line = write_record(a_record())
     assert old in line
@@ -222,6 +242,22 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "another format": (changed(format="midnight-record/2"), 'the format is "midnight-record/2"'),
     "a format that is a list": (changed(format=["midnight-record/1"]), "the format is a list"),
     "an id that is a number": (changed(id=5), "the id is 5, it must be a text"),
+    "an empty id": (changed(id=""), "the id is empty, it must name the game"),
+    "half of the shares": (with_seat(1, share="ab" * 32), 'seat 0 has no "share"'),
+    "a short share": (with_seats(share="ab"), "the share of seat 0 must be 32 bytes in hexadecimal"),
+    "a line that is a word": (with_seats(share=None, line="first"), 'the line is "first", it must be an object'),
+    "a line of no day": (
+        with_seats(share=None, line={"number": 1, "day": "today", "head": "ab" * 32}),
+        'the day of the line is "today", it must be like 2026-01-31',
+    ),
+    "a line 0": (
+        with_seats(share=None, line={"number": 0, "day": "2026-01-31", "head": "ab" * 32}),
+        "the number of the line is 0, it must be 1 to",
+    ),
+    "a line with a short head": (
+        with_seats(share=None, line={"number": 1, "day": "2026-01-31", "head": "ab"}),
+        "the head of the line must be 32 bytes in hexadecimal",
+    ),
     "a date like another": (changed(created="31 January 2026"), '"created" is "31 January 2026"'),
     "a day that no calendar has": (changed(created="2026-02-31T20:00:00Z"), '"created" is "2026-02-31T20:00:00Z"'),
     "an hour that no day has": (changed(created="2026-01-31T24:00:00Z"), '"created" is "2026-01-31T24:00:00Z"'),

@@ -9,7 +9,8 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from games.rules.documents import MOST_BYTES, Misread, parse
-from games.rules.judge import judge
+from games.rules.fairness import Line, ListError, read_list
+from games.rules.judge import judge, judge_place
 
 STDIN = "-"
 FAULTS_FOUND = 1
@@ -27,16 +28,26 @@ class Command(BaseCommand):
             metavar="FILE",
             help="records as JSON lines, or one record as JSON; - is the standard input",
         )
+        parser.add_argument(
+            "--list",
+            action="append",
+            default=[],
+            metavar="LIST",
+            help="a file of the public list that you kept: every record must have its place there; may be given again",
+        )
 
     def handle(self, *args: Any, files: list[str], **options: Any) -> None:
-        for name in files:
+        for name in [*files, *options["list"]]:
             if name != STDIN and (not Path(name).exists() or Path(name).is_dir()):
                 raise CommandError(f"there is no file {name}", returncode=WRONG_USAGE)
+        kept = _kept_lines(options["list"])
         judged = wrong = 0
         for name in files:
             prefix = f"{name}: " if len(files) > 1 else ""
             for line, document in _documents_of(name):
                 faults = judge(document)
+                if options["list"] and not faults:
+                    faults = judge_place(document, kept)
                 for fault in faults:
                     self.stdout.write(f"{prefix}line {line}: {fault}")
                 judged += 1
@@ -44,6 +55,17 @@ class Command(BaseCommand):
         if wrong:
             raise CommandError(f"{wrong} of {judged} records have faults.", returncode=FAULTS_FOUND)
         self.stderr.write(f"{judged} records, no fault.")
+
+
+def _kept_lines(names: list[str]) -> dict[int, Line]:
+    """The lines of these files of the public list, by their numbers."""
+    kept: dict[int, Line] = {}
+    for name in names:
+        try:
+            kept |= {line.number: line for line in read_list(Path(name).read_text("ascii"))}
+        except (OSError, UnicodeError, ListError) as error:
+            raise CommandError(f"{name} is no list: {error}", returncode=WRONG_USAGE) from None
+    return kept
 
 
 def _documents_of(name: str) -> Iterator[tuple[int, bytes]]:
