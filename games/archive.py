@@ -116,7 +116,10 @@ def _finished(game: Game) -> Finished:
     with _its_own_fault():
         terms = opened.terms()
         events = tuple(step.event for step in steps.read(rules.blank(terms), tail.lines))
-        record = make_record(game.code, began.strftime("%Y-%m-%dT%H:%M:%SZ"), terms, names, events)
+        shares = None if opened.place is None else opened.shares()
+        record = make_record(
+            game.code, began.strftime("%Y-%m-%dT%H:%M:%SZ"), terms, names, events, shares, opened.place
+        )
         faults = [str(fault) for fault in judge(write_record(record))] or _wrong_rows(game, record.result)
         written = as_json(record)
     if faults:

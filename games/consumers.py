@@ -30,6 +30,7 @@ QUIET_SECONDS = 10.0
 MOST_EVENTS = 10**6
 
 _KEY = re.compile(r"[A-Za-z0-9]{1,20}")
+_SHARE = re.compile(r"[0-9a-f]{64}")
 _NONCE = re.compile(r"[0-9a-f]{32}")
 
 
@@ -147,7 +148,7 @@ class TableConsumer(AsyncConsumer):
             raise _SentAway(CloseCode.UNREADABLE, "unreadable_page") from None
 
     async def _take(self, table: Table) -> None:
-        """One message: a beat, a nonce or a command."""
+        """One message: a beat, a share, a nonce or a command."""
         command_id = ""
         try:
             said = await self._read()
@@ -156,6 +157,8 @@ class TableConsumer(AsyncConsumer):
                 return await self._hold_back(said.get("id"), table.head)
             if word == "beat":
                 return await self._beat(table, said)
+            if word == "share":
+                return await self._share(table, said)
             if word == "nonce":
                 return await self._nonce(table, said)
             command_id = _matching(COMMAND_ID, said, "id", AN_ID)
@@ -174,6 +177,12 @@ class TableConsumer(AsyncConsumer):
             self._mark, self._marked_bytes = secrets.token_urlsafe(6), self._sent_bytes
         beat = {"type": "beat", "at": table.at(), "head": table.head, "mark": self._mark}
         await self.tell(compact(beat))
+
+    async def _share(self, table: Table, said: dict[str, object]) -> None:
+        share = _matching(_SHARE, said, "share", "64 lower-case hex digits")
+        if self.seat is None:
+            return await self.refuse("", "no_seat", {}, table.head)
+        return table.commit_share(self, self.seat, share)
 
     async def _nonce(self, table: Table, said: dict[str, object]) -> None:
         nonce = _matching(_NONCE, said, "nonce", "32 lower-case hex digits")

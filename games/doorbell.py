@@ -54,7 +54,7 @@ class Doorbell:
         self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._tell())]
 
     def ring(self, game_id: int, head: int) -> None:
-        """Tell the others how far a game is."""
+        """Tell the others how far a game is; 0 says that its shares are fixed."""
         self._rings[game_id] = head
         self._something.set()
 

@@ -79,6 +79,8 @@ def welcome_frame(opened: Opened, seat: int | None, at: int, head: int) -> str:
             "rulebook": opened.rulebook,
             "pace": opened.pace,
             "ranked": opened.ranked,
+            "markets_by": "owner" if opened.faces else "draw",
+            **({"markets": list(opened.faces)} if opened.faces else {}),
             "limits": opened.limits.as_json(),
             "edition": load_edition(opened.edition).as_json(),
             "seats": [
@@ -93,6 +95,13 @@ def welcome_frame(opened: Opened, seat: int | None, at: int, head: int) -> str:
             ],
         }
     )
+
+
+def shares_frame(opened: Opened) -> str:
+    """What every seat committed to, which of it counts by now, and the game's line in the public list."""
+    assert opened.place is not None
+    place = {"number": opened.place.number, "day": opened.place.day, "digest": opened.digest, "head": opened.place.head}
+    return compact({"type": "shares", "shares": opened.shares(), "counts": opened.counting(), "line": place})
 
 
 class Frames:

@@ -9,7 +9,7 @@ from functools import partial
 
 from django.db import transaction
 
-from games import chance_secrets, doorbell, log, news, opening, rules, servers, steps
+from games import doorbell, log, news, opening, rules, servers, shares, steps
 from games.rules import State
 from games.rules.commands import Leave
 from games.rules.events import Event
@@ -47,7 +47,7 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
     for _ in range(MOST_TRIES):
         tail, now = log.since(game_id, 0), servers.database_now()
         if tail.started_ms is None:
-            chance_secrets.seal(game_id)
+            shares.seal(game_id)
             opened = opening.find_by_id(game_id) or opened
             started_ms, before, done = now, None, steps.first_steps(opened)
         else:

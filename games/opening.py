@@ -1,7 +1,7 @@
 """What is fixed before the first move: seats and their order, the server's seed, everybody's share of chance (R8.11).
 
-The seed is committed to before any player's nonce is known, and the nonces are fixed before the first event is made:
-neither side can choose what the shuffles bring.
+The seed is committed to first, then every player's share, and only when all of these are fixed is any of them opened
+(games/shares.py): no party can choose what the shuffles bring.
 """
 
 import secrets
@@ -15,10 +15,11 @@ from games.models import Game, Seat
 from games.rules import chance, terms
 from games.rules.documents import choice
 from games.rules.edition import load_edition
+from games.rules.fairness import Place, matches
 
 # Who sat here as a guest whose account is gone.
 FORMER_GUEST = "Former guest"
-# How long a game waits for the pages' nonces before it begins without the missing ones.
+# How long a game waits for the shares of the pages before they are fixed without the missing ones.
 NONCE_MS = {"live": 5_000, "relaxed": 24 * 60 * 60 * 1_000}
 
 
@@ -28,7 +29,7 @@ Shown = list[tuple[str, bool]]
 
 @dataclass(frozen=True, slots=True)
 class Sitter:
-    """Who sits in one seat; `nonce` is None as long as the page may still give one.
+    """Who sits in one seat; `nonce` is None as long as the page may still give one, `share` what it committed to.
 
     `program` tells of somebody's own program that has played this person's seat.
     """
@@ -39,6 +40,7 @@ class Sitter:
     strength: str
     character: terms.Character
     nonce: bytes | None = field(repr=False)
+    share: str | None
     program: bool
 
 
@@ -58,9 +60,12 @@ class Opened:
     faces: tuple[str, ...]
     server_seed: bytes = field(repr=False)
     commitment: str
-    # When the game begins without the nonces that are still missing; of no meaning once it has begun.
-    nonces_due_ms: int
+    # When the shares are fixed, or the game begins, without what is still missing; of no meaning once it has begun.
+    due_ms: int
     sitters: tuple[Sitter, ...]
+    # The game's line in the public list once its shares are fixed, and the hash that stands there.
+    place: Place | None = None
+    digest: str = ""
 
     def seat_of(self, user_id: int | None) -> int | None:
         """The seat of this person; None for whoever only watches."""
@@ -71,6 +76,22 @@ class Opened:
     def shown(self) -> Shown:
         """What may still change about who sits where."""
         return [(sitter.name, sitter.program) for sitter in self.sitters]
+
+    def lacks_shares(self) -> bool:
+        """Whether some player's page has not committed to anything yet."""
+        return any(sitter.share is None and sitter.nonce is None for sitter in self.sitters)
+
+    def lacks_nonces(self) -> bool:
+        """Whether some seat's share is still to be opened, or given up."""
+        return any(sitter.nonce is None for sitter in self.sitters)
+
+    def shares(self) -> tuple[str | None, ...]:
+        """What each seat committed to."""
+        return tuple(sitter.share for sitter in self.sitters)
+
+    def counting(self) -> list[bool]:
+        """Of each seat whether the nonce it committed to is part of the game's chance by now."""
+        return [matches(sitter.share, sitter.nonce or chance.NO_NONCE) for sitter in self.sitters]
 
     def terms(self) -> rules.Terms:
         """What the rules want to know; a seat without a nonce counts with zeros."""
@@ -155,12 +176,12 @@ def open_game(
 
 def find(code: str) -> Opened | None:
     """The game with this address."""
-    game = Game.objects.select_related("room").filter(code=code).first()
+    game = Game.objects.select_related("room", "line").filter(code=code).first()
     return None if game is None else _opened(game)
 
 
 def find_by_id(game_id: int) -> Opened | None:
-    game = Game.objects.select_related("room").filter(pk=game_id).first()
+    game = Game.objects.select_related("room", "line").filter(pk=game_id).first()
     return None if game is None else _opened(game)
 
 
@@ -191,7 +212,7 @@ def _opened(game: Game) -> Opened:
         faces=tuple(game.faces),
         server_seed=decided.server_seed,
         commitment=game.commitment,
-        nonces_due_ms=game.wake_at or 0,
+        due_ms=game.wake_at or 0,
         sitters=tuple(
             Sitter(
                 user_id=seat.user_id,
@@ -200,10 +221,13 @@ def _opened(game: Game) -> Opened:
                 strength=seat.strength,
                 character=choice(seat.character, "the character", terms.CHARACTERS),
                 nonce=nonce,
+                share=None if seat.share is None else bytes(seat.share).hex(),
                 program=seat.program,
             )
             for seat, nonce in zip(game.seats.select_related("user").order_by("number"), decided.nonces, strict=True)
         ),
+        place=None if game.line is None else Place(game.line.number, str(game.line.day), game.line.head),
+        digest="" if game.line is None else game.line.digest,
     )
 
 

@@ -4,7 +4,7 @@ Whoever comes here has no table: load, decide, append, ring, in one plain functi
 web process: the log's fence lets one of them through, and the other finds nothing left to do.
 """
 
-from games import chance_secrets, doorbell, ladder, log, news, one_by_one, opening, rules, servers, steps
+from games import doorbell, ladder, log, news, one_by_one, opening, rules, servers, shares, steps
 from games.frames import Step
 from games.opening import Opened
 from games.rules import State
@@ -33,10 +33,17 @@ def wake(game_id: int) -> bool:
 
 
 def _begin(opened: Opened, now: int) -> bool:
-    if any(sitter.nonce is None for sitter in opened.sitters):
-        if opened.nonces_due_ms > now:
+    if opened.place is None:
+        if opened.lacks_shares() and opened.due_ms > now:
             return False
-        chance_secrets.seal(opened.game_id)
+        shares.fix(opened.game_id)
+        doorbell.ring(opened.game_id, 0)
+        wake(opened.game_id)
+        return True
+    if opened.lacks_nonces():
+        if opened.due_ms > now:
+            return False
+        shares.seal(opened.game_id)
         return wake(opened.game_id)
     return _write(opened, steps.first_steps(opened), None, now, now)
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from games import chance_secrets, log, opening, rules
+from games import log, rules, shares
 from games.allowance import Allowance
 from games.bot_hands import BotHands
 from games.course import Course, Deed
-from games.frames import CloseCode, Frames, Page, Step, compact, sight_frame, welcome_frame
+from games.frames import CloseCode, Frames, Page, Step, compact, shares_frame, sight_frame, welcome_frame
 from games.opening import Opened
 from games.pulse import pulse
 from games.rules import State
@@ -76,6 +76,8 @@ class Table(Course):
         self._since = asyncio.get_running_loop().time()
         self._announced: dict[int, float] = {}
         self._left_alone_ms = 0
+        # Whether the pages that were here have heard that the shares are fixed.
+        self._fixed_told = False
         self._timer: asyncio.TimerHandle | None = None
         self._asked: list[Asked] = []
         self._playing: Job = partial(self._play, self._asked)
@@ -108,6 +110,10 @@ class Table(Course):
             self._turns.ask(self._playing)
         self._asked.append(Asked(seat, command, page, command_id))
 
+    def commit_share(self, page: Page, seat: int, share: str) -> None:
+        """Keep the hash of the nonce that the page will give, if it is in time."""
+        self._turns.ask(partial(self._commit_share, page, seat, share))
+
     def give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         """Keep the page's share of the game's chance, if it is in time."""
         self._turns.ask(partial(self._give_nonce, page, seat, nonce))
@@ -136,9 +142,11 @@ class Table(Course):
                 self._turns.ask(partial(self._miss, seat))
 
     def catch_up(self, head: int) -> None:
-        """Another process has written up to `head`."""
+        """Another process has written up to `head`; 0 says that the shares may be fixed."""
         if head > self.head:
             self._turns.ask(partial(self._catch_up_to, head))
+        elif self.state is None and self.pages:
+            self.wake()
 
     def introduce(self) -> None:
         """Somebody who sits here has another name, or a program plays for them."""
@@ -232,6 +240,9 @@ class Table(Course):
         for other in others:
             await self._send_away(other)
         await page.tell(welcome_frame(self.opened, page.seat, self.at(), self.head))
+        # A page that has the first event has heard of the shares with it.
+        if self.opened.place is not None and (after is None or self.state is None):
+            await page.tell(shares_frame(self.opened))
         if self.state is None:
             await self._begin()
         elif after is None or (missed := self._steps_after(after)) is None:
@@ -293,9 +304,19 @@ class Table(Course):
             if asked.page is not None:
                 await asked.page.refuse(asked.command_id, code, values or {}, self.head)
 
+    async def _commit_share(self, page: Page, seat: int, share: str) -> None:
+        try:
+            kept = await self.tables.reader.run(shares.commit, self.opened.game_id, seat, share)
+        except log.Unwritten:
+            await page.refuse("", "unavailable", {}, self.head)
+            return
+        await page.tell(compact({"type": "share", "share": kept}))
+        await self._be_current()
+        await self._begin()
+
     async def _give_nonce(self, page: Page, seat: int, nonce: bytes) -> None:
         try:
-            kept = await self.tables.reader.run(chance_secrets.give_nonce, self.opened.game_id, seat, nonce)
+            kept = await self.tables.reader.run(shares.give, self.opened.game_id, seat, nonce)
         except log.Unwritten:
             await page.refuse("", "unavailable", {}, self.head)
             return
@@ -304,24 +325,42 @@ class Table(Course):
         await self._begin()
 
     async def _begin(self) -> None:
-        """Make the first event, as soon as it may be made."""
+        """Fix the shares, then make the first event, each as soon as it may be done."""
         while self.state is None:
-            opened = await self.tables.reader.run(opening.find_by_id, self.opened.game_id)
-            if opened is None:
-                return
-            missing = any(sitter.nonce is None for sitter in opened.sitters)
-            wait = opened.nonces_due_ms - self.tables.clock.now()
-            if missing and wait > 0:
+            await self._introduce_anew()
+            opened, reader = self.opened, self.tables.reader
+            wait = opened.due_ms - self.tables.clock.now()
+            if opened.place is not None:
+                await self._tell_fixed()
+            if wait > 0 and (opened.lacks_nonces() if opened.place else opened.lacks_shares()):
                 self._set_timer(wait)
                 return
-            if missing:
-                await self.tables.reader.run(chance_secrets.seal, opened.game_id)
+            if opened.place is None:
+                if await reader.run(shares.fix, opened.game_id):
+                    self.tables.doorbell.ring(opened.game_id, 0)
+                else:
+                    # Another process was faster, and may have begun the game.
+                    await self._catch_up()
                 continue
-            self.opened = opened
+            if opened.lacks_nonces():
+                await reader.run(shares.seal, opened.game_id)
+                continue
             try:
                 await self._store([Deed(first_steps(opened))])
             except log.Behind:
                 await self._catch_up()
+
+    async def _tell_fixed(self) -> None:
+        """Tell the pages here, once, that the shares are fixed: now they may be opened."""
+        if self._fixed_told:
+            return
+        self._fixed_told = True
+        await self._tell_shares()
+
+    async def _tell_shares(self) -> None:
+        frame = shares_frame(self.opened)
+        for page in list(self.pages):
+            await page.tell(frame)
 
     async def _wake(self) -> None:
         await self._be_current()
@@ -440,6 +479,8 @@ class Table(Course):
             return
         after = steps[-1].after
         begun = steps[0].event.seq == 1
+        if begun and self.opened.place is not None:
+            await self._tell_shares()
         frames = Frames(steps)
         for page in list(self.pages):
             frame = sight_frame(after, page.seat) if begun else frames.for_seat(page.seat)

@@ -1,6 +1,7 @@
 """A player written from games/PROTOCOL.md alone: it takes what it finds, and buys what it can."""
 
 import asyncio
+import hashlib
 import json
 import secrets
 from collections.abc import Iterator
@@ -42,7 +43,12 @@ async def play(address: str, headers: dict[str, str]) -> Json:
 
         await say("join", page=secrets.token_hex(5))
         costs = {market["face"]: market["cost"] for market in (await hear())["edition"]["markets"]}
-        await say("nonce", nonce=secrets.token_hex(16))
+        nonce, fixed = secrets.token_bytes(16), Json()
+        await say("share", share=hashlib.sha256(nonce).hexdigest())
+        while fixed.get("type") != "shares":
+            fixed = await hear()
+        assert hashlib.sha256(nonce).hexdigest() in fixed["shares"]
+        await say("nonce", nonce=nonce.hex())
         beating = asyncio.create_task(beat())
         while "reveal" not in sight:
             phase = sight.get("phase")

@@ -2,6 +2,7 @@
 
 from games.models.careers import Career, Opponent
 from games.models.chance import GameSecret, SeatSecret
+from games.models.fairness import FairnessLine
 from games.models.moderation import FINAL, Act, Appeal, Case, Glance, Letter, Reason, Report, What
 from games.models.play import Event, Finish, Game, Seat, Server, new_code
 from games.models.proofs import Proof, keep_proof
@@ -18,6 +19,7 @@ __all__ = [
     "Career",
     "Case",
     "Event",
+    "FairnessLine",
     "Figures",
     "Finish",
     "Game",

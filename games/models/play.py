@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from games.models.fairness import FairnessLine
+
 LATEST = (F("ended").desc(), F("id").desc())
 # A ranked live game whose process stood still for longer is rated, and staff may look at it.
 MOST_STALLED_MS = 60_000
@@ -77,6 +79,10 @@ class Game(models.Model):
     markets_by = models.CharField(max_length=5)
     faces = models.JSONField(default=list)
     commitment = models.CharField(max_length=64)
+    # Where it stands in the public list, from the moment when the shares are fixed. The line outlives the game.
+    line = models.ForeignKey(
+        FairnessLine, models.DO_NOTHING, null=True, db_constraint=False, db_index=False, related_name="+"
+    )
 
     # The fence of the log: an event is appended only where `head` is what the writer believed.
     head = models.PositiveIntegerField(default=0)
@@ -164,6 +170,8 @@ class Seat(models.Model):
     character = models.CharField(max_length=8)
     # A program of the player's own has played here, by a token.
     program = models.BooleanField(default=False)
+    # The hash of the nonce to come, shown to everybody once all are fixed; none of a bot or of a page that gave none.
+    share = models.BinaryField(max_length=32, null=True)
 
     # How it ended here, written with the game's last event; a void game has no places. How and when somebody left is
     # there as soon as they have.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from accounts.models import User
-from games import chance_secrets, log, opening, servers, steps
+from games import log, opening, servers, shares, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.frames import Step
 from games.models import Game, GameSecret, Server
@@ -67,7 +67,8 @@ def _opened() -> Opened:
     # The seed decides how it goes; nobody is to begin it before that is written.
     Game.objects.filter(pk=game.pk).update(wake_at=None)
     GameSecret.objects.filter(game=game).update(server_seed=bytes(SEED_BYTES))
-    chance_secrets.seal(game.pk)
+    shares.seal(game.pk)
+    Game.objects.filter(pk=game.pk).update(wake_at=None)
     opened = opening.find_by_id(game.pk)
     assert opened is not None
     return opened

@@ -7,7 +7,7 @@ from dataclasses import replace
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from games import chance_secrets, log, opening, rules, servers, steps
+from games import log, opening, rules, servers, shares, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.frames import Step
 from games.models import Game, GameSecret
@@ -83,7 +83,7 @@ def stage(
         GameSecret.objects.filter(game=game).update(server_seed=server_seed)
         game.commitment = chance.commitment(server_seed)
         game.save(update_fields=["commitment"])
-        chance_secrets.seal(game.pk)
+        shares.seal(game.pk)
         opened = opening.find_by_id(game.pk)
         assert opened is not None
         agreed = opened.terms()

@@ -11,11 +11,11 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import User
-from games.chance_secrets import seal
 from games.models import Act, Case, Game, Reason, Report
 from games.moderation import cases, reports
 from games.moderation.reports import Moment
 from games.opening import NewSeat, open_game
+from games.shares import seal
 from tests.people import established
 
 SECRET = "JBSWY3DPEHPK3PXP"

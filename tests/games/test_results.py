@@ -11,7 +11,7 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from accounts.models import User
-from games import chance_secrets, log, opening, rules, servers, steps
+from games import log, opening, rules, servers, shares, steps
 from games.bots.selfplay import SelfPlay, seated, terms_for_bots
 from games.models import Finish, Game, Seat
 from games.opening import NewSeat, open_game
@@ -40,7 +40,7 @@ def append_of(game: Game, done: list[steps.Step]) -> log.Append:
 
 
 def begun(game: Game) -> State:
-    chance_secrets.seal(game.pk)
+    shares.seal(game.pk)
     opened = opening.find_by_id(game.pk)
     assert opened is not None
     first = steps.first_steps(opened)
@@ -158,7 +158,7 @@ def test_a_void_game_has_no_places() -> None:
 
 def test_a_whole_game_has_the_result_that_the_rules_find() -> None:
     game = new_game(4)
-    chance_secrets.seal(game.pk)
+    shares.seal(game.pk)
     opened = opening.find_by_id(game.pk)
     assert opened is not None
     seed = sha256(b"result").hexdigest()

@@ -16,6 +16,7 @@ from games.chance_secrets import seal
 from games.models import Game, Room, Seat
 from games.opening import NewSeat, open_game
 from games.rules.commands import Pass, Ready
+from games.shares import seal
 from games.views.game import Asking
 from tests.games.written import Written
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from games import chance_secrets, log, opening, servers, steps
+from games import log, opening, servers, shares, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.models import Game
 from games.rules.events import Event
@@ -12,7 +12,7 @@ class Written(SelfPlay):
     """A game whose every event is written to its log, at its own time, as it happens."""
 
     def __init__(self, game: Game) -> None:
-        chance_secrets.seal(game.pk)
+        shares.seal(game.pk)
         opened = opening.find_by_id(game.pk)
         assert opened is not None
         self.game, self.opened, self.started_ms = game, opened, servers.database_now()

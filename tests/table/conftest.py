@@ -15,11 +15,12 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import User
-from games import chance_secrets, log, opening, rules
+from games import log, opening, rules, shares
 from games.doorbell import CHANNEL
 from games.models import Game
 from games.opening import NewSeat, open_game
 from games.rules import events, terms
+from games.rules.fairness import share_of
 from games.rules.judge import judge
 from games.rules.record import make_record, write_record
 from games.tables import Tables
@@ -112,7 +113,7 @@ class Match:
         """Every player's page in the test's own process, before these tables by turns, with the game begun."""
         pages = [InnerPage(seat) for seat in range(len(self.cookies))]
         for page in pages:
-            await processes[0].reader.run(chance_secrets.give_nonce, self.game.pk, page.seat or 0, bytes(16))
+            await processes[0].reader.run(shares.give, self.game.pk, page.seat or 0, bytes(16))
         for seat, page in enumerate(pages):
             await page.join(processes[seat % len(processes)], self.game)
         for page in pages:
@@ -132,8 +133,12 @@ class Match:
         """Every player's page, in these processes by turns, with the game begun."""
         pages = [self.page(webs[seat % len(webs)], seat) for seat in range(len(self.cookies))]
         await asyncio.gather(*(page.open() for page in pages))
-        for seat, page in enumerate(pages):
-            await page.send(do="nonce", nonce=f"{seat + 1:032x}")
+        nonces = [(seat + 1).to_bytes(16, "big") for seat in range(len(pages))]
+        for page, nonce in zip(pages, nonces, strict=True):
+            await page.send(do="share", share=share_of(nonce))
+        for page, nonce in zip(pages, nonces, strict=True):
+            await page.until(lambda page: bool(page.shares))
+            await page.send(do="nonce", nonce=nonce.hex())
         for page in pages:
             await page.until(lambda page: bool(page.sight))
         return pages
@@ -216,7 +221,8 @@ def faults_in(game_id: int) -> list[str]:
     if state.phase != "over":
         happened += rules.void(state, "server", state.at)
     names = [sitter.name for sitter in opened.sitters]
-    record = make_record("test", "2026-01-31T20:00:00Z", opened.terms(), names, happened)
+    shares = None if opened.place is None else opened.shares()
+    record = make_record("test", "2026-01-31T20:00:00Z", opened.terms(), names, happened, shares, opened.place)
     return [str(fault) for fault in judge(write_record(record))]
 
 

@@ -62,6 +62,11 @@ class InnerPage(Picture):
         async with asyncio.timeout(30):
             return await self.ask_for(word, command_id, **fields)
 
+    def commit(self, share: str) -> None:
+        assert self._table is not None
+        assert self.seat is not None
+        self._table.commit_share(self, self.seat, share)
+
     def give_nonce(self, nonce: bytes) -> None:
         assert self._table is not None
         assert self.seat is not None

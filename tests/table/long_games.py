@@ -2,7 +2,7 @@
 
 from channels.db import database_sync_to_async
 
-from games import chance_secrets, log, opening, rules, servers, steps
+from games import log, opening, rules, servers, shares, steps
 from games.frames import Step
 from games.rules.commands import Command, Lift, Ready, Return
 from tests.table.conftest import Match
@@ -12,7 +12,7 @@ class LongGame:
     """A game of two in its search; what is `done` is in its log after `write`, and nobody keeps it."""
 
     def __init__(self, game_id: int) -> None:
-        chance_secrets.seal(game_id)
+        shares.seal(game_id)
         opened = opening.find_by_id(game_id)
         assert opened is not None
         self.game_id, self._started_ms = game_id, servers.database_now()

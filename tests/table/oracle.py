@@ -12,11 +12,14 @@ from typing import Any
 
 from games.rules import Terms
 from games.rules.chance import NO_NONCE
+from games.rules.fairness import share_of
 from games.sentences import SENTENCES
 from tests.table.page import Message
 
 ENVELOPES = {
-    "welcome": "you at head commitment rulebook pace ranked limits edition seats",
+    "welcome": "you at head commitment rulebook pace ranked markets_by markets limits edition seats",
+    "share": "share",
+    "shares": "shares counts line",
     "sight": "head sight",
     "events": "head events sight now ack",
     "ack": "id seq",
@@ -156,6 +159,11 @@ class Oracle:
             case "nonce":
                 if seat is None or message["nonce"] != self.terms.seats[seat].nonce.hex():
                     yield "nonce: that of another seat"
+            case "share":
+                if seat is None or message["share"] not in (None, share_of(self.terms.seats[seat].nonce)):
+                    yield "share: that of another seat"
+            case "shares":
+                yield from self._of_shares(message)
             case "refused" | "notice":
                 yield from self._of_sentence(message)
         for name in message.keys() & {"id", "ack", "mark"}:
@@ -211,6 +219,13 @@ class Oracle:
                 yield f"welcome tells of somebody else at {number}"
             if not isinstance(said["program"], bool):
                 yield f"welcome tells of a program at {number}"
+
+    def _of_shares(self, message: Message) -> Iterator[str]:
+        """Hashes alone: of what each seat gave, and of what was agreed on."""
+        yield from self._unknown(message["line"], "number day digest head", "the line of the list")
+        for number, (sitter, share) in enumerate(zip(self.terms.seats, message["shares"], strict=True)):
+            if share not in (None, share_of(sitter.nonce)):
+                yield f"shares: another one of seat {number}"
 
     def _of_terms(self, value: Message, where: str) -> Iterator[str]:
         terms = self.terms

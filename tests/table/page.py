@@ -28,6 +28,8 @@ class Picture:
         self.frames: list[str] = []
         self.notices: list[str] = []
         self.nonce = ""
+        self.share: str | None = ""
+        self.shares: Message = {}
         self.mark = ""
 
     def take(self, frame: str) -> Message:
@@ -42,6 +44,10 @@ class Picture:
                 self.sight, self.head = message["sight"], message["head"]
             case "events":
                 self._happen(message)
+            case "share":
+                self.share = message["share"]
+            case "shares":
+                self.shares = message
             case "nonce":
                 self.nonce = message["nonce"]
             case "beat":

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from games import allowance, consumers, opening, rules, sentences
+from games import allowance, consumers, opening, rules, sentences, shares
 from games.frames import CloseCode
 from games.rules import commands, errors
 from midnight.management.commands import web as web_command
@@ -75,8 +75,9 @@ def test_every_close_code_is_listed_with_its_notice() -> None:
 def test_the_limits_are_those_of_the_code() -> None:
     connect, play_part, stay = PARTS["Connect"], PARTS["Play"], PARTS["Stay"]
     assert f"within {consumers.QUIET_SECONDS:.0f} seconds" in connect
-    assert f"or {opening.NONCE_MS['live'] // 1000} seconds have passed" in connect
-    assert f"({opening.NONCE_MS['relaxed'] // 3_600_000} hours in a relaxed game)" in connect
+    for sentence, waits in (("or {} seconds\nhave passed", opening.NONCE_MS), ("once more {} seconds", shares.OPEN_MS)):
+        assert sentence.format(waits["live"] // 1000) in connect
+        assert connect.count(f"({waits['relaxed'] // 3_600_000} hours in a relaxed game)") == 2
     assert "up to 20 letters and digits" in connect
     assert "1 to 40 letters, digits, `-` and `_`" in play_part
     assert f"not heard of for {consumers.QUIET_SECONDS:.0f} seconds" in stay
