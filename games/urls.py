@@ -4,6 +4,7 @@ from django.urls import path, re_path
 
 from games.api import doors as api
 from games.views import (
+    fairness,
     game,
     history,
     ladders,
@@ -48,6 +49,9 @@ urlpatterns = [
     path("people/<str:name>/", profiles.person, name="person"),
     path("people/<str:name>/opponents/", profiles.opponents, name="opponents"),
     path("history/", history.games, name="history"),
+    path("fairness/", fairness.about, name="fairness"),
+    path("fairness/<int:number>.txt", fairness.lines, name="fairness_lines"),
+    re_path(r"^fairness/(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\.txt$", fairness.day, name="fairness_day"),
     path("data/", history.data, name="data"),
     path("data/<str:name>", api.dump, name="dump"),
     path("api/1/openapi.json", api.describe, name="api"),

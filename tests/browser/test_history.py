@@ -38,6 +38,7 @@ async def test_lists_and_stories_fit_and_have_no_barrier(open_page: OpenPage) ->
         "story": f"/games/{games[2].code}/story/",
         "story-void": f"/games/{games[4].code}/story/",
         "data": "/data/",
+        "fairness": "/fairness/",
     }.items():
         await page.goto(address)
         await shot(page, name)

@@ -62,16 +62,18 @@ async def test_the_seal_of_the_shuffles_is_shown_where_players_gather(open_page:
     await shot(page, "game-gathering-sealed")
 
 
-async def test_a_browser_that_came_second_does_not_claim_to_have_added_to_the_chance(open_page: OpenPage) -> None:
+async def test_of_two_browsers_the_share_of_the_one_that_plays_is_sealed(open_page: OpenPage) -> None:
     irma, max_ = await somebody(), await somebody("Max")
     seats = [NewSeat("violet", irma.pk), NewSeat("amber", max_.pk)]
     # Nobody waits for the other player's page in this pace, and so it does not begin.
     game = await sync_to_async(open_game)(seats, pace="relaxed")
-    nonce = f"sessionStorage['nonce-{game.code}'] ?? null"
+    kept = f"JSON.parse(localStorage['chance-{game.code}'] ?? '{{}}')"
     first, second = await open_page(person=irma), await open_page(person=irma)
-    await look_at(first, game)
-    given = await first.evaluate(nonce)
-    assert given
-    await look_at(second, game)
-    await second.wait_for_function(f"() => ({nonce}) === null")
-    assert await first.evaluate(nonce) == given
+    sealed = "This browser has sealed its random number for this game."
+    for page in (first, second):
+        await look_at(page, game)
+        await expect(page.locator("#chance")).to_have_text(sealed)
+        await page.wait_for_function(f"() => {kept}.taken")
+    await first.wait_for_function(f"() => {kept}.moved")
+    seat = await game.seats.aget(number=0)
+    assert bytes(seat.share).hex() == await second.evaluate(f"{kept}.share") != await first.evaluate(f"{kept}.share")

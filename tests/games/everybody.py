@@ -188,6 +188,8 @@ def address(door: Door, house: House) -> str:
         "what": door.word,
         "token": "no-such-token",
         "pace": "live",
+        "number": 1,
+        "day": "2026-01-31",
     }
     if "/" in door.name:
         return "/" + re.sub(r"<path:object_id>", str(house.of_model("")), re.sub(r"\(\?P<url>.*", "nowhere", door.name))

@@ -219,6 +219,9 @@ ANSWERS: dict[str, str] = {
 
 # The pages of a table.
 IN_THE_LOOP: dict[str, str] = {
+    "games:fairness": "pppppp mmmmmm",
+    "games:fairness_day": "pppppp mmmmmm",
+    "games:fairness_lines": "pppppp mmmmmm",
     "games:game": "pppppp mmmmmm",
     "games:exchange": "pppppp bbaabb",
 }

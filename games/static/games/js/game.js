@@ -142,8 +142,28 @@ function announce(event) {
   }
 }
 
+/** What is said of this game's chance where players gather: what does not count is said at once. */
+function drawChance() {
+  const { line: place } = line.share;
+  const own = line.share.standing(picture.head > 0);
+  const told = own ? [[OWN_SHARE[own] ?? "bad", say(`share-${own}`)]] : [];
+  if (picture.head > 0) {
+    const { withheld, nothing } = line.share.others();
+    if (nothing) told.push(["bad", say("share-nothing")]);
+    for (const seat of withheld.filter((one) => one !== line.share.you)) told.push(["warn", say("share-withheld", { name: name(seat) })]);
+  }
+  find("listed").hidden = !place;
+  if (place) write(find("listed").querySelector("a"), say("share-line", { number: place.number, head: place.head.slice(0, 16) }));
+  const list = find("chance");
+  if (list.dataset.shows === JSON.stringify(told)) return;
+  list.dataset.shows = JSON.stringify(told);
+  list.replaceChildren(...told.map(([kind, sentence]) => make("p", `notice ${kind}`, sentence)));
+}
+const OWN_SHARE = { sealed: "", in: "good", other: "warn" };
+
 function draw() {
   const sight = picture.now;
+  drawChance();
   if (!sight) return;
   const { phase } = sight;
   if (game.dataset.phase !== phase) enter(phase, sight);
@@ -302,13 +322,33 @@ async function prove() {
   if (!crypto.subtle) return nothing("proof-none");
   const answer = await fetch(game.dataset.record).catch(() => null);
   if (!answer?.ok) return nothing("proof-no-record");
-  const { check } = await import("./proof.js");
-  const found = await check(picture.sight, await answer.json(), picture.edition, line);
-  const lines = found.map(([name, holds]) => {
-    const what = say(`proof-${name}`);
-    return make("li", `notice ${holds ? "good" : "bad"}`, say(`proof-${holds}`, { what }));
+  const { check, readList } = await import("./proof.js");
+  const record = await answer.json();
+  const [chosen] = find("kept-list").files;
+  const text = chosen ? await chosen.text() : record.line ? await listFrom(record.line.number) : "";
+  const found = await check(picture.sight, record, picture.edition, line.share.kept, await readList(text));
+  const lines = found.map(({ name: checked, verdict, why }) => {
+    const values = { what: say(`proof-${checked}`), why: why && say(`why-${why}`) };
+    return make("li", `notice ${VERDICTS[verdict]}`, say(`proof-${verdict}`, values));
   });
-  told.replaceChildren(make("ul", "stack tight", ...lines));
+  told.replaceChildren(make("ul", "stack tight", ...lines, ...zeros(record)));
+  line.share.checked();
+}
+const VERDICTS = { holds: "good", broken: "bad", unsure: "warn" };
+
+/** The part of the public list with the game's line in it; nothing where it cannot be had. */
+async function listFrom(number) {
+  const answer = await fetch(game.dataset.list.replace("/0", `/${number}`)).catch(() => null);
+  return answer?.ok ? answer.text() : "";
+}
+
+/** A warning of every player whose share is zeros, and of a game to whose chance no player added anything. */
+function zeros(record) {
+  const people = record.seats.filter(({ kind }) => kind === "human");
+  const empty = people.filter(({ nonce }) => /^0+$/.test(nonce));
+  const warn = (sentence) => make("li", "notice warn", sentence);
+  if (empty.length === people.length) return [warn(say("proof-zeros"))];
+  return empty.map(({ seat, share }) => warn(say(share ? "share-withheld" : "proof-zero", { name: name(seat) })));
 }
 find("exchange").addEventListener("click", ({ target }) => target.closest("#check") && prove());
 

@@ -1,19 +1,20 @@
 /* The line to the table (PROTOCOL.md): joins, beats, comes back with what it has, and sends again what nobody answered. */
 
+import { random } from "./hashing.js";
+import { Share } from "./share.js";
+
 const BEAT_MS = 2500;
 const SLOW_MS = 700;
 const LATEST_MS = 8000;
 // Close codes after which coming back is of no use, or only when the person asks for it.
 const STAY_AWAY = new Set([1009, 4400, 4401, 4403, 4404, 4409]);
 const AT_ONCE = new Set([4408, 4503]);
+const MOVED = 4409;
 const FLOOD = 4429;
-
-const random = (bytes) => crypto.getRandomValues(new Uint8Array(bytes));
-const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export class Line {
   #socket = null;
-  #page = hex(random(8));
+  #page = random(8);
   #asked = 0;
   #unanswered = new Map();
   #failures = 0;
@@ -23,11 +24,13 @@ export class Line {
   #ahead = 0;
   #state = "";
   #joined = false;
+  // Of the game when this line was joined: 0 before the first move.
+  #head = 0;
 
   /** `after()` is the last event one has; `told(message)` takes what comes; `changed(state, notice)` the line's state. */
   constructor(path, code, { after, told, changed }) {
     this.address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
-    this.code = code;
+    this.share = new Share(code);
     Object.assign(this, { after, told, changed });
     addEventListener("online", () => this.#isDown && this.open());
     document.addEventListener("visibilitychange", () => !document.hidden && this.#isDown && this.open());
@@ -89,12 +92,14 @@ export class Line {
   #hear(message) {
     if (message.type === "welcome") this.#welcome(message);
     if (message.type === "beat") return this.#answered(message);
-    if (message.type === "nonce") return this.#given(message);
+    if (message.type === "share") this.share.taken(message);
+    if (message.type === "shares") this.#answer(this.share.fixed(message, this.#head));
     this.#unanswered.delete(message.ack ?? message.id);
     this.told(message);
   }
 
-  #welcome({ at, you, head, commitment }) {
+  #welcome(message) {
+    const { at, you, head } = message;
     if (!this.#joined) {
       this.#joined = true;
       this.#rest();
@@ -105,30 +110,16 @@ export class Line {
       this.#beat();
       for (const command of this.#unanswered.values()) this.#send(command);
     }
-    if (head === 0) sessionStorage[`commitment-${this.code}`] ??= commitment;
-    if (head === 0 && you !== null) this.#send({ do: "nonce", nonce: this.#give() });
+    this.#head = head;
+    this.share.meet(message);
+    if (head === 0 && you !== null) this.#answer(this.share.commit());
   }
 
-  /** This page's share of the game's chance: found again in the record, so it outlives a reload. */
-  #give() {
-    const nonce = this.nonce ?? hex(random(16));
-    sessionStorage.setItem(`nonce-${this.code}`, nonce);
-    return nonce;
-  }
-
-  /** What the seat has: another browser may have been first, or time was up, and then this one gave nothing. */
-  #given({ nonce }) {
-    if (nonce !== this.nonce) sessionStorage.removeItem(`nonce-${this.code}`);
-  }
-
-  /** What this browser gave, null if it gave nothing. */
-  get nonce() {
-    return sessionStorage.getItem(`nonce-${this.code}`);
-  }
-
-  /** What this browser was shown before the first move, null if it came later. */
-  get commitment() {
-    return sessionStorage.getItem(`commitment-${this.code}`);
+  /** Sends what this browser has to say of the game's chance, on the line where it was asked. */
+  async #answer(wanted) {
+    const socket = this.#socket;
+    const message = await wanted;
+    if (message && socket === this.#socket) this.#send(message);
   }
 
   #beat() {
@@ -160,6 +151,7 @@ export class Line {
     const socket = this.#socket;
     this.#socket = { readyState: WebSocket.CLOSED, close() {} };
     socket.close();
+    if (code === MOVED) this.share.moved();
     if (STAY_AWAY.has(code)) {
       // Whoever comes back later means something else by then.
       this.#unanswered.clear();

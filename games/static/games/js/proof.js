@@ -1,5 +1,7 @@
 /* "Check it yourself": every shuffle of a finished game, done again here from the revealed seed (games/rules/RECORD.md,
-   "Chance"), and compared with what the page was told and with the record, the only thing that is asked of the server. */
+   "Chance"), and compared with what this browser kept, with the record, and with a file of the public list. */
+
+import { bytes, digestOf, hashOf } from "./hashing.js";
 
 const PLACES = [
   ["garage", { jewels: 4, cash: 4, bag: 2, iron_key: 4, drawer: 4 }],
@@ -8,9 +10,6 @@ const PLACES = [
 ];
 
 const repeat = (rows) => rows.flatMap(([one, number]) => Array(number).fill(one));
-const bytes = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
-const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-const sha256 = (data) => crypto.subtle.digest("SHA-256", data);
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 const BOARDS = "1234";
@@ -70,12 +69,75 @@ function taken(events) {
   return { art, cards };
 }
 
-/** What holds and what does not: the names of what was checked, each with true or false. `nonce` and `commitment` are
-    what this browser gave and was shown before the first move, null where it was not there. */
-export async function check({ seat, tiles, reveal, ...sight }, { events, markets, markets_by }, edition, { nonce, commitment }) {
-  const seed = bytes(reveal.server_seed);
-  const all = [seed, ...reveal.nonces.map(bytes)].flatMap((part) => [...part]);
-  const game = await sha256(Uint8Array.from(all));
+const HEADING = /^midnight-list\/1 \S+ (\d+) ([0-9a-f]{64})$/;
+const LINE = /^(\d+) ([0-9a-f]{64}) ([0-9a-f]{64})$/;
+
+/** The lines of a file of the public list by their numbers; null where one does not follow from those before it. */
+export async function readList(text) {
+  const [first, ...rest] = text.trimEnd().split("\n");
+  const begins = HEADING.exec(first);
+  if (!begins) return null;
+  let [number, head] = [Number(begins[1]), begins[2]];
+  const lines = new Map();
+  for (const written of rest) {
+    const [, own, digest, after] = LINE.exec(written) ?? [];
+    number += 1;
+    head = digest && (await hashOf(head + digest));
+    if (Number(own) !== number || after !== head) return null;
+    lines.set(number, { digest, head });
+  }
+  return lines;
+}
+
+const holds = (name, isTrue) => ({ name, verdict: isTrue ? "holds" : "broken" });
+const unsure = (name, why) => ({ name, verdict: "unsure", why });
+
+/** What this browser was shown before the first move against what the record says now. */
+async function promises({ commitment, seats, line, ...record }, kept) {
+  const shares = seats.map(({ share }) => share ?? null);
+  const digest = await digestOf({ ...record, seats, commitment }, shares);
+  if (!kept.commitment) return ["shown", "agreed"].map((name) => unsure(name, "fresh"));
+  const shown = holds("shown", kept.commitment === commitment);
+  if (!("share" in seats[0])) return [shown, unsure("agreed", "old")];
+  return [shown, kept.digest ? holds("agreed", kept.digest === digest && same(kept.shares, shares)) : unsure("agreed", "fresh")];
+}
+
+/** Whether this browser's own share is part of the chance, as `standing` (share.js) has it where it did not count. */
+function ownShare({ seats }, { nonce, seat, moved, taken, opened, share }, mine) {
+  if (!nonce || seat === null || seat === undefined) return unsure("nonce", mine === null ? "watched" : "fresh");
+  const said = seats[seat];
+  if (said.nonce === nonce) return holds("nonce", true);
+  if (said.share === share || taken || opened) return moved && said.share !== share ? unsure("nonce", "moved") : holds("nonce", false);
+  return unsure("nonce", moved ? "moved" : "late");
+}
+
+/** Whether every seat's nonce is the one that it had sealed, or zeros for one that it never opened. */
+async function sealed({ seats }) {
+  if (!("share" in seats[0])) return unsure("shares", "old");
+  const fits = await Promise.all(
+    seats.map(async ({ nonce, share }) => (share === null ? /^0+$/.test(nonce) : /^0+$/.test(nonce) || (await hashOf(nonce)) === share)),
+  );
+  return holds("shares", fits.every(Boolean));
+}
+
+/** Whether the game stands in the public list where it says, and where this browser was shown. */
+async function listed(record, kept, list) {
+  const { line, seats } = record;
+  if (!line) return kept.line ? holds("line", false) : unsure("line", "old");
+  if (kept.line && (kept.line.number !== line.number || kept.line.head !== line.head)) return holds("line", false);
+  if (!list?.has(line.number)) return unsure("line", "list");
+  const found = list.get(line.number);
+  const digest = await digestOf(record, seats.map(({ share }) => share));
+  return holds("line", found.head === line.head && found.digest === digest);
+}
+
+/** What was checked: each with its name and whether it `holds`, is `broken`, or this browser is `unsure`, and why.
+    `kept` is what this browser kept from before the first move (share.js), empty where it was not there; `list` the lines
+    of the public list that it has, null where it has none. */
+export async function check({ seat, tiles, reveal }, record, edition, kept, list) {
+  const { events, markets, markets_by, commitment } = record;
+  const seed = reveal.server_seed;
+  const game = bytes(await hashOf(seed + reveal.nonces.join("")));
   const key = await crypto.subtle.importKey("raw", game, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const bag = await shuffle(key, "bag", repeat(edition.art));
   const deck = await shuffle(key, "deck", edition.cards.map(({ id }) => id));
@@ -85,12 +147,16 @@ export async function check({ seat, tiles, reveal, ...sight }, { events, markets
   for (const { round } of rounds) laid.push(await shuffle(key, `tiles/${round}`, house));
   const { art, cards } = taken(events);
   const shown = tiles.map(({ place }, spot) => [place, reveal.loot[spot]]);
+  const told = same(record.seats.map(({ nonce }) => nonce), reveal.nonces) && record.server_seed === seed;
   return [
-    ["seed", hex(await sha256(seed)) === (commitment ?? sight.commitment)],
-    ...(nonce && seat !== null ? [["nonce", reveal.nonces[seat] === nonce]] : []),
-    ...(markets_by === "draw" ? [["markets", same(await drawMarkets(key, reveal.nonces.length), markets)]] : []),
-    ["tiles", same(laid, rounds.map((round) => round.tiles)) && same(laid.at(-1), shown)],
-    ["bag", same(bag, [...art, ...reveal.bag])],
-    ["deck", same(deck, [...cards, ...reveal.deck])],
+    holds("seed", (await hashOf(seed)) === commitment && told),
+    ...(await promises(record, kept)),
+    ownShare(record, kept, seat),
+    await sealed(record),
+    await listed(record, kept, list),
+    ...(markets_by === "draw" ? [holds("markets", same(await drawMarkets(key, reveal.nonces.length), markets))] : []),
+    holds("tiles", same(laid, rounds.map((round) => round.tiles)) && same(laid.at(-1), shown)),
+    holds("bag", same(bag, [...art, ...reveal.bag])),
+    holds("deck", same(deck, [...cards, ...reveal.deck])),
   ];
 }
