@@ -129,7 +129,7 @@ class RoomState(StateFilter):
     """Open rooms, the stale ones among them, and closed ones."""
 
     since = "closed"
-    words = (_("open"), pgettext_lazy("room", "closed"))
+    words = (pgettext_lazy("room", "open"), pgettext_lazy("room", "closed"))
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [*super().lookups(request, model_admin), ("stale", _("stale"))]

@@ -161,8 +161,8 @@ def _finish(cursor: CursorWrapper, endings: Mapping[int, Ending]) -> None:
     numbers = _finish_numbers(cursor, endings)
     for game_id, ending in endings.items():
         cursor.execute(
-            "UPDATE games_game SET reason = %s, rounds = %s, traded = %s, lost_ms = %s, stalled_ms = %s, finish_seq = %s"
-            " WHERE id = %s",
+            "UPDATE games_game SET reason = %s, rounds = %s, traded = %s, lost_ms = %s, stalled_ms = %s,"
+            " finish_seq = %s WHERE id = %s",
             [ending.reason, ending.rounds, ending.traded, *_lost_ms(cursor, game_id), numbers.get(game_id), game_id],
         )
         _let_go(cursor, [(game_id, one) for one in _departures(cursor, game_id)])

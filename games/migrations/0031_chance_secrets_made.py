@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """Make room apart for what decides a game's chance; the next steps move it there."""
 
-    dependencies = [("games", "0028_case_live")]
+    dependencies = [("games", "0029_stalled")]
 
     operations = [
         migrations.CreateModel(

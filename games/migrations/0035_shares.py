@@ -5,7 +5,7 @@ from games.migrations._append_only import keep_rows
 
 
 class Migration(migrations.Migration):
-    dependencies = [("games", "0028_case_live")]
+    dependencies = [("games", "0033_report_household")]
 
     operations = [
         migrations.CreateModel(

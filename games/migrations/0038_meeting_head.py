@@ -13,7 +13,7 @@ def fill(apps: Apps, _editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("games", "0028_case_live")]
+    dependencies = [("games", "0035_shares")]
     operations = [
         migrations.AddField("meeting", "head", models.PositiveIntegerField(default=0)),
         migrations.AddField("meeting", "proposed", models.DateTimeField(default=django.utils.timezone.now)),

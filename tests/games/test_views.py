@@ -12,7 +12,6 @@ from django.test import AsyncClient, Client
 
 from accounts.models import User
 from games import allowance, log, rooms, rules, tables
-from games.chance_secrets import seal
 from games.models import Game, Room, Seat
 from games.opening import NewSeat, open_game
 from games.rules.commands import Pass, Ready

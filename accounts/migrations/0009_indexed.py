@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0007_by_staff'),
+        ('accounts', '0008_established'),
     ]
 
     operations = [
