@@ -3,7 +3,7 @@
 They are asked for by what opens, plays, archives or, after its end, reveals a game, and are never loaded with one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from games.models.chance import GameSecret, SeatSecret
@@ -40,13 +40,20 @@ def of_game(game_id: int) -> Secrets:
     return Secrets(bytes(server_seed), tuple(None if nonce is None else bytes(nonce) for nonce in nonces))
 
 
-def give_nonce(game_id: int, seat: int, nonce: bytes) -> bytes:
-    """The nonce that counts for this seat: this one if it is the first and in time."""
-    own = SeatSecret.objects.filter(game=game_id, number=seat)
-    own.filter(nonce=None).update(nonce=nonce)
-    return bytes(own.values_list("nonce", flat=True).get() or nonce)
+def nonce_of(game_id: int, seat: int) -> bytes | None:
+    """The nonce of this seat; None as long as it may still give one."""
+    nonce = SeatSecret.objects.values_list("nonce", flat=True).get(game=game_id, number=seat)
+    return None if nonce is None else bytes(nonce)
 
 
-def seal(game_id: int) -> None:
-    """Take no more nonces: a seat that gave none has zeros from now on."""
-    SeatSecret.objects.filter(game=game_id, nonce=None).update(nonce=chance.NO_NONCE)
+def keep_nonce(game_id: int, seat: int, nonce: bytes) -> None:
+    """Store the nonce of a seat that has none yet."""
+    SeatSecret.objects.filter(game=game_id, number=seat, nonce=None).update(nonce=nonce)
+
+
+def close(game_id: int, seats: Collection[int] | None = None) -> None:
+    """Give zeros to those of these seats, or of all, that have no nonce: they can give none from now on."""
+    missing = SeatSecret.objects.filter(game=game_id, nonce=None)
+    if seats is not None:
+        missing = missing.filter(number__in=seats)
+    missing.update(nonce=chance.NO_NONCE)

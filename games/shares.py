@@ -8,7 +8,7 @@ Who locks what: each function locks the game's row; `fix` takes the public list 
 
 from django.db import transaction
 
-from games import fairness, log, opening, servers
+from games import chance_secrets, fairness, log, opening, servers
 from games.models import Game, Seat
 from games.rules import chance
 from games.rules import fairness as promise
@@ -21,7 +21,7 @@ def commit(game_id: int, seat: int, share: str) -> str | None:
     """The share that counts for this seat: this one, unless the shares are fixed or the seat has given its nonce."""
     with transaction.atomic():
         game, own = _locked(game_id, seat)
-        if _is_open(game) and own.nonce is None:
+        if _is_open(game) and chance_secrets.nonce_of(game_id, seat) is None:
             own.share = bytes.fromhex(share)
             own.save(update_fields=["share"])
         return None if own.share is None else bytes(own.share).hex()
@@ -32,10 +32,13 @@ def give(game_id: int, seat: int, nonce: bytes) -> bytes:
     with transaction.atomic():
         game, own = _locked(game_id, seat)
         share = bytes.fromhex(promise.share_of(nonce))
-        if own.nonce is None and (_is_open(game) or bytes(own.share or b"") == share):
-            own.nonce, own.share = nonce, share
-            own.save(update_fields=["nonce", "share"])
-        return bytes(own.nonce or chance.NO_NONCE)
+        kept = chance_secrets.nonce_of(game_id, seat)
+        if kept is not None or not (_is_open(game) or bytes(own.share or b"") == share):
+            return kept or chance.NO_NONCE
+        chance_secrets.keep_nonce(game_id, seat, nonce)
+        own.share = share
+        own.save(update_fields=["share"])
+        return nonce
 
 
 def fix(game_id: int) -> bool:
@@ -51,11 +54,8 @@ def fix(game_id: int) -> bool:
         game = unfixed.select_for_update().first()
         if game is None:
             return False
-        seats = Seat.objects.filter(game=game)
-        for seat in seats.filter(kind=Seat.Kind.HUMAN, share=None).exclude(nonce=None):
-            # A process of the version before took it.
-            seats.filter(pk=seat.pk).update(share=bytes.fromhex(promise.share_of(bytes(seat.nonce or b""))))
-        seats.filter(share=None, nonce=None).update(nonce=chance.NO_NONCE)
+        without = Seat.objects.filter(game=game, share=None).values_list("number", flat=True)
+        chance_secrets.close(game_id, list(without))
         opened = opening.find_by_id(game_id)
         assert opened is not None
         digest = promise.digest(opened.code, opened.terms(), opened.shares())
@@ -68,7 +68,7 @@ def fix(game_id: int) -> bool:
 def seal(game_id: int) -> None:
     """No more nonces: from now on every seat that gave none has zeros."""
     fix(game_id)
-    Seat.objects.filter(game_id=game_id, nonce=None).update(nonce=chance.NO_NONCE)
+    chance_secrets.close(game_id)
 
 
 def _locked(game_id: int, seat: int) -> tuple[Game, Seat]:
@@ -76,7 +76,7 @@ def _locked(game_id: int, seat: int) -> tuple[Game, Seat]:
     game = Game.objects.select_for_update().only("line", "head").filter(pk=game_id).first()
     if game is None:
         raise log.Gone
-    return game, Seat.objects.only("share", "nonce").get(game=game, number=seat)
+    return game, Seat.objects.only("share").get(game=game, number=seat)
 
 
 def _is_open(game: Game) -> bool:
