@@ -24,7 +24,9 @@ class ShownFiltersOnly(AnyAdmin):
     """A list that refuses every other question with 400."""
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        return lookup == FURTHER or (request is not None and lookup in self._filter_parameters(request))
+        if lookup == FURTHER:
+            return True
+        return request is not None and lookup in {*self._filter_parameters(request), *self._own_parameters(request)}
 
     def to_field_allowed(self, request: HttpRequest, to_field: str) -> bool:
         """A row is called by its number alone."""
@@ -42,3 +44,9 @@ class ShownFiltersOnly(AnyAdmin):
                 yield one, admin.FieldListFilter.create
             elif isinstance(one, tuple):
                 yield str(one[0]), one[1]
+
+    def _own_parameters(self, request: HttpRequest) -> Iterator[str]:
+        """The names of filters that are no columns: what they accept is theirs."""
+        for one in self.get_list_filter(request):
+            if isinstance(one, type) and issubclass(one, admin.SimpleListFilter):
+                yield str(one.parameter_name)

@@ -6,6 +6,8 @@ They are asked for by what opens, plays, archives or, after its end, reveals a g
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from django.db.models import Subquery
+
 from games.models.chance import GameSecret, SeatSecret
 from games.rules import chance
 
@@ -34,10 +36,12 @@ def keep(secrets: Mapping[int, Secrets]) -> None:
 
 
 def of_game(game_id: int) -> Secrets:
-    """What decides this game; `GameSecret.DoesNotExist` where the game has none."""
-    server_seed = GameSecret.objects.values_list("server_seed", flat=True).get(game=game_id)
-    nonces = SeatSecret.objects.filter(game=game_id).order_by("number").values_list("nonce", flat=True)
-    return Secrets(bytes(server_seed), tuple(None if nonce is None else bytes(nonce) for nonce in nonces))
+    """What decides this game, in one query; `GameSecret.DoesNotExist` where the game has none."""
+    seed = Subquery(GameSecret.objects.filter(game=game_id).values("server_seed"))
+    rows = list(SeatSecret.objects.filter(game=game_id).order_by("number").values_list("nonce", seed))
+    if not rows or rows[0][1] is None:
+        raise GameSecret.DoesNotExist
+    return Secrets(bytes(rows[0][1]), tuple(None if nonce is None else bytes(nonce) for nonce, _seed in rows))
 
 
 def nonce_of(game_id: int, seat: int) -> bytes | None:

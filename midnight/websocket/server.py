@@ -9,11 +9,13 @@ import logging
 import math
 import re
 import socket
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import error, reactor
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IPullProducer, ISSLTransport
 from twisted.python.failure import Failure
 from zope.interface import implementer
@@ -30,10 +32,19 @@ _FORWARDED_FOR = re.compile(rb"\r\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 
 
 class SocketServer(Server):  # type: ignore[misc]  # Daphne has no types
-    """Daphne's server with our own open sockets. `proxies` is how many of ours add to X-Forwarded-For."""
+    """Daphne's server with our own open sockets.
 
-    def __init__(self, *args: Any, proxies: int = 0, **options: Any) -> None:
+    `proxies` is how many of ours add to X-Forwarded-For. `before_stop` is awaited when the server is asked to stop,
+    while its applications and sockets are still alive.
+    """
+
+    def __init__(
+        self, *args: Any, proxies: int = 0, before_stop: Callable[[], Awaitable[None]] | None = None, **options: Any
+    ) -> None:
         super().__init__(*args, ready_callable=self._prepare, **options)
+        if before_stop is not None:
+            # Daphne's own trigger, which cancels the applications, is added by `run` and comes after it.
+            cast(Any, reactor).addSystemEventTrigger("before", "shutdown", _awaited(before_stop))
         self.proxies = proxies
         self.households = Households(budget.LIMITS)
         self.bounds = Bounds(
@@ -222,6 +233,11 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
         CUT.labels("flood").inc()
         # At once: until TLS is properly ended, all that comes would be decrypted.
         self.dropConnection(abort=True)
+
+
+def _awaited(function: Callable[[], Awaitable[None]]) -> Callable[[], "Deferred[None]"]:
+    """Let Twisted wait for a coroutine."""
+    return lambda: Deferred.fromFuture(asyncio.ensure_future(function()))
 
 
 @implementer(IPullProducer)

@@ -419,7 +419,7 @@ def test_a_game_is_reported_with_its_moment_and_who_is_meant_is_chosen_there(irm
 def test_a_game_in_which_nobody_else_sits_has_no_flag(irma: User) -> None:
     alone, page = finished("fr-3-ranked", [irma]), client_of(irma)
     assert game_flag(alone) not in page.get(f"/games/{alone.code}/story/").content.decode()
-    assert page.get(f"/report/games/{alone.code}/").status_code == 404
+    assert "There is no one left to report" in page.get(f"/report/games/{alone.code}/").content.decode()
     assert game_flag(alone) in client_of(somebody("Max")).get(f"/games/{alone.code}/story/").content.decode()
     assert Client().get(f"/report/games/{alone.code}/").status_code == 302
 

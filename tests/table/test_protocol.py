@@ -83,7 +83,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"not heard of for {consumers.QUIET_SECONDS:.0f} seconds" in stay
     assert f"more than {consumers.MOST_UNREAD_BYTES // 1024} KiB unread" in stay
     assert f"more than {consumers.MOST_BYTES:,} bytes" in PARTS["Refusals"]
-    assert f"{web_command.LONGEST_MESSAGE // 1024} KiB at once break the line" in PARTS["Refusals"]
+    assert f"more than {web_command.LONGEST_MESSAGE // 1024} KiB at once are closed with 1009" in PARTS["Refusals"]
     assert f"more than {allowance.MOST_COMMANDS} messages a second" in PARTS["Refusals"]
     assert f"after {consumers.MOST_UNREADABLE} of these" in PARTS["Refusals"]
 

@@ -37,7 +37,6 @@ class Command(BaseCommand):
         # Daphne takes the loop that the policy makes when it is imported, not when it runs.
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         from daphne.endpoints import build_endpoint_description_strings
-        from twisted.internet import reactor
 
         from midnight.asgi import application
         from midnight.edge import admission, http_protocol
@@ -49,6 +48,7 @@ class Command(BaseCommand):
         server = SocketServer(
             application,
             proxies=settings.TRUSTED_PROXIES,
+            before_stop=stop_tables,
             endpoints=build_endpoint_description_strings(**address, unix_socket=socket, file_descriptor=fd),
             http_timeout=60,
             websocket_connect_timeout=5,
@@ -56,7 +56,6 @@ class Command(BaseCommand):
             websocket_max_frame_size=LONGEST_MESSAGE,
             server_name="",
         )
-        reactor.addSystemEventTrigger("before", "shutdown", stop_tables)  # type: ignore[arg-type]  # its types are wrong
         gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
         server.run()
@@ -64,10 +63,8 @@ class Command(BaseCommand):
             raise stack.CannotRun("The web process could not listen: see above.")
 
 
-def stop_tables() -> Any:
+async def stop_tables() -> None:
     """Daphne ends every connection without a word when it stops: before that, the pages hear that it will."""
-    from twisted.internet.defer import Deferred
-
     from games import tables
 
-    return Deferred.fromFuture(asyncio.ensure_future(tables.stop_here()))
+    await tables.stop_here()
