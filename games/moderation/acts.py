@@ -20,6 +20,7 @@ from accounts.models import Role, Trace, User
 from games import careers, chat, intervention, ladder, rooms
 from games.models import Act, Case, Game, Letter, Message, Reason, Room, Seat, What
 from games.moderation import cases, letters, roles, sides
+from games.moderation.statements import is_told
 
 ON_PEOPLE = (What.WARN, What.MUTE, What.BAR, What.SUSPEND, What.RENAME, What.FORGIVE)
 
@@ -230,7 +231,7 @@ def _write(
         case=why.case,
         **about,
     )
-    if person is not None and what in letters.SENTENCES:
+    if person is not None and is_told(what):
         letters.send(person, Letter.Kind.ACT, act=act)
     return act
 

@@ -1,7 +1,5 @@
 """Appeals: whom an act concerned answers to it once, and another moderator decides."""
 
-from collections.abc import Iterable
-
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -11,26 +9,13 @@ from accounts.models import User
 from games.models import Act, Appeal, Letter, What
 from games.moderation import letters, roles, sides, undoing
 from games.moderation.pages import Page, page
-
-# What did somebody good, and what is a matter of trust between administrators.
-NOT_AGAINST = frozenset({What.FORGIVE, What.ROLE})
+from games.moderation.statements import can_be_appealed
 
 
 def may_appeal(act: Act, person: User) -> bool:
     """Whether this act concerned this person, can be undone, and they have not answered it yet."""
     told = Letter.objects.filter(act=act, person=person).exists()
-    return told and _can_be_answered(act) and not Appeal.objects.filter(act=act, person=person).exists()
-
-
-def may_be_appealed(told: Iterable[Letter], person: User) -> set[int]:
-    """Which of the acts that these letters tell of this person may still appeal against."""
-    answered = set(Appeal.objects.filter(person=person).values_list("act", flat=True))
-    acts = {letter.act.pk: letter.act for letter in told if letter.act}
-    return {pk for pk, act in acts.items() if pk not in answered and _can_be_answered(act)}
-
-
-def _can_be_answered(act: Act) -> bool:
-    return act.may_be_undone and act.what not in NOT_AGAINST
+    return told and can_be_appealed(act) and not Appeal.objects.filter(act=act, person=person).exists()
 
 
 def appeal(act: Act, person: User, words: str) -> Appeal:
@@ -47,6 +32,7 @@ def appeal(act: Act, person: User, words: str) -> Appeal:
 def open_ones(after: str = "") -> Page[Appeal]:
     """What waits for a decision, the oldest first: a page of it, after a place."""
     waiting = Appeal.objects.filter(decided=None).select_related("person", "act__person", "act__by", "act__game")
+    waiting = waiting.prefetch_related("act__game__seats__user")
     return page(waiting, ("at", "id"), after)
 
 

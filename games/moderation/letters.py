@@ -1,49 +1,26 @@
-"""Letters to people: kept on the site, sent by mail to whoever has an address, read in their own language."""
+"""Letters to people: kept on the site, sent by mail to a confirmed address, read in the reader's own language."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from django.utils import timezone
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from accounts import letters as mail
 from accounts.models import User
 from games import news
-from games.models import Act, Game, Letter, Report, What
+from games.models import Act, Appeal, Game, Letter, Report
 from games.moderation.pages import Page, page
-
-# What an act means to the person it was done to. What is not here is told to nobody.
-SENTENCES: dict[str, str | Promise] = {
-    What.WARN: _("A moderator warns you."),
-    What.MUTE: _("You cannot write to others; the ready sentences stay yours."),
-    What.BAR: _("You cannot play ranked games."),
-    What.SUSPEND: _("Your account is suspended."),
-    What.RENAME: _("Your name was not acceptable here and has been changed."),
-    What.HIDE: _("Something that you wrote has been hidden."),
-    What.CLOSE_ROOM: _("A room of yours has been closed."),
-    What.REMOVE: _("You have been taken out of a room or a game."),
-    What.END_GAME: _("A moderator has ended a game of yours. It does not count."),
-    What.HAND_OVER: _("A room of yours has another owner now."),
-    What.VOID_GAME: _("A game of yours does not count for the ratings any more."),
-    What.FORGIVE: _("What you left unfinished is forgiven."),
-    What.ROLE: _("You have another role here now."),
-    What.DECIDE: _("It was false on purpose, and counts against you."),
-}
-OTHERS: dict[str, str | Promise] = {
-    Letter.Kind.UNDONE: _("This has been taken back:"),
-    Letter.Kind.DECIDED: _("Your report has been looked at and decided. Thank you."),
-    Letter.Kind.REFUSED: _("Another moderator has looked at your appeal. It stays as it was:"),
-}
-LOOKED_AT_AGAIN = _("The decision about your report has been taken back. It will be looked at again.")
+from games.moderation.statements import Statement, statement_of
 
 
 def send(
     person: User, kind: Letter.Kind, *, act: Act | None = None, report: Report | None = None, words: str = ""
 ) -> Letter:
-    """Write to somebody, on the site and by mail; the header of their pages shows at once that a letter has come."""
+    """Write to a person, on the site and by mail; the header of their pages shows at once that a letter has come."""
     letter = Letter.objects.create(person=person, kind=kind, act=act, report=report, words=words)
     news.ring_on_commit(news.of_person(person.pk))
-    mail.to_person(person, "games/letters/moderation", letter=letter, sentences=sentences(letter))
+    # Made where the mail is written, in the language of the person.
+    mail.to_person(person, "games/letters/moderation", statement=partial(statement_of, letter))
     return letter
 
 
@@ -77,19 +54,18 @@ def _heard_of_decision(act: Act) -> dict[int, Letter]:
     return {letter.person_id: letter for letter in heard.select_related("person", "report").order_by("pk")}
 
 
-def sentences(letter: Letter) -> list[str | Promise]:
-    """What it says, in the language of whoever reads."""
-    if letter.kind == Letter.Kind.UNDONE and letter.report_id is not None:
-        return [LOOKED_AT_AGAIN]
-    said = [OTHERS[letter.kind]] if letter.kind in OTHERS else []
-    if letter.act and letter.act.what in SENTENCES:
-        said.append(SENTENCES[letter.act.what])
-    return said
-
-
 def of(person: User, after: str = "") -> Page[Letter]:
     """This person's letters, the latest first: a page of them, after a place."""
-    return page(Letter.objects.filter(person=person).select_related("act__undone_by"), ("-at", "-id"), after)
+    told = Letter.objects.filter(person=person).select_related("act__undone_by", "report__about", "report__game")
+    return page(told, ("-at", "-id"), after)
+
+
+def in_words(told: Iterable[Letter], person: User) -> list[tuple[Letter, Statement]]:
+    """These letters of this person, each with what it says."""
+    letters = list(told)
+    answered = Appeal.objects.filter(person=person, act__in=[one.act_id for one in letters if one.act_id])
+    appeals = {appeal.act_id: appeal for appeal in answered}
+    return [(letter, statement_of(letter, appeals.get(letter.act_id or 0))) for letter in letters]
 
 
 def unread(person_id: int) -> int:

@@ -22,6 +22,7 @@ from games.moderation import appeals, letters
 from games.moderation import reports as moderation_reports
 from games.moderation.forms import AppealForm, ReportForm, ReportGameForm
 from games.moderation.reports import Moment
+from games.moderation.statements import statement_of
 
 
 def _me(request: HttpRequest) -> User:
@@ -133,8 +134,7 @@ def letter_list(request: HttpRequest) -> HttpResponse:
     if me is None:
         return redirect_to_login(request.get_full_path())
     told = letters.of(me, request.GET.get("after", ""))
-    open_to_appeal = appeals.may_be_appealed(told.rows, me)
-    rows = [(letter, letters.sentences(letter), letter.act_id in open_to_appeal) for letter in told.rows]
+    rows = letters.in_words(told.rows, me)
     letters.mark_read(told.rows)
     return render(request, "games/moderation/letters.html", {"rows": rows, "more": told.more})
 
@@ -145,7 +145,9 @@ def appeal(request: HttpRequest, pk: int) -> HttpResponse:
     me = _whoever_reads(request)
     if me is None:
         return redirect_to_login(request.get_full_path())
-    act = get_object_or_404(Act, pk=pk, pk__in=Letter.objects.filter(person=me).values("act"))
+    told = Letter.objects.filter(person=me, act__isnull=False).exclude(kind=Letter.Kind.UNDONE)
+    act = get_object_or_404(Act, pk=pk, pk__in=told.values("act"))
+    letter = told.select_related("act").filter(act=act).earliest("pk")
     form = AppealForm(request.POST or None)
     if form.is_valid():
         try:
@@ -155,7 +157,7 @@ def appeal(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, gettext("Another moderator will look at it."))
             return redirect("games:letters")
-    context = {"form": form, "act": act, "sentence": letters.SENTENCES.get(act.what, "")}
+    context = {"form": form, "statement": statement_of(letter)}
     return render(request, "games/moderation/appeal.html", context, status=422 if form.errors else 200)
 
 

@@ -15,6 +15,7 @@ from games import careers, chat, intervention, ladder, log, ranked, rooms, sweep
 from games.models import Act, Career, Game, Ladder, Letter, Message, Rating, Reason, What
 from games.moderation import acts, cases, letters, roles, sides, undoing
 from games.moderation.acts import Why
+from games.moderation.statements import statement_of
 from midnight.celery import app
 from tests.games.finished import finished
 from tests.games.night_watch import claimed, client_of, game_of, moderator, refused, reported, somebody
@@ -194,7 +195,7 @@ def test_a_letter_is_put_into_words_by_whoever_reads_it(juve: User, max_: User) 
     acts.warn(juve, max_, WHY)
     letter = Letter.objects.get()
     with translation.override("en"):
-        assert [str(sentence) for sentence in letters.sentences(letter)] == ["A moderator warns you."]
+        assert statement_of(letter).sentences == ["A moderator warns you."]
     assert letters.unread(max_.pk) == 1
     page = client_of(max_).get("/letters/").content.decode()
     assert "Not like this." in page

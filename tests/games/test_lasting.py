@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from accounts.models import FOREVER, User
 from games.models import Act, Letter, Reason
-from games.moderation import acts, letters, undoing
+from games.moderation import acts, undoing
 from games.moderation.acts import Why
+from games.moderation.statements import statement_of
 from tests.games.night_watch import moderator, somebody
 
 pytestmark = pytest.mark.django_db
@@ -70,5 +71,6 @@ def test_the_log_has_what_was_asked_for_and_what_came_of_it(do: Doing, field: st
 @each
 def test_a_letter_about_what_is_for_good_speaks_of_no_end(do: Doing, field: str) -> None:
     do(moderator(), somebody("Max"), FOREVER, WHY)
-    (said,) = letters.sentences(Letter.objects.get())
-    assert "for a while" not in str(said)
+    said = statement_of(Letter.objects.get())
+    (end,) = [fact for fact in said.facts if fact.label == "Until"]
+    assert (end.value, end.at) == ("for good", None)
