@@ -45,6 +45,7 @@ def close(user: User) -> None:
         user.closed_at = timezone.now()
         user.save(update_fields=["closed_at"])
         Trace.objects.create(user=user, what=Trace.What.CLOSED)
+        letters.to_person(user, "accounts/letters/closed", until=user.closed_at + GRACE)
         sessions.end_all(user, EndedSession.Reason.CLOSED)
         signals.send_on_commit(signals.closed, User, user=user)
 
@@ -57,6 +58,7 @@ def reopen(user: User) -> bool:
             return False
         user.closed_at = None
         Trace.objects.create(user=user, what=Trace.What.REOPENED)
+        letters.to_person(user, "accounts/letters/reopened")
     return True
 
 
@@ -68,6 +70,9 @@ def delete(user: User) -> None:
         if user.deleted_at:
             return
         sessions.end_all(user, EndedSession.Reason.DELETED)
+        # A letter that is kept as a file would keep the address.
+        if not letters.are_kept():
+            letters.to_person(user, "accounts/letters/deleted")
         transaction.on_commit(partial(letters.forget, _addresses_of(user)), robust=True)
         EmailAddress.objects.filter(user=user).delete()
         Authenticator.objects.filter(user=user).delete()

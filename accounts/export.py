@@ -71,6 +71,7 @@ def preferences(user: User) -> dict[str, Any]:
         "sounds": user.sounds,
         "chat": user.chat,
         "shown_by_search_engines": user.indexed,
+        "mail_about_relaxed_games": user.turn_mail,
     }
 
 

@@ -46,11 +46,18 @@ def send_now(user: User, template: str, *, headers: dict[str, str], **facts: Any
         EmailMessage(subject, message, to=[address], headers=headers).send()
 
 
+def are_kept() -> bool:
+    """Whether this site keeps its letters as files, since it sends none."""
+    return bool(getattr(settings, "EMAIL_FILE_PATH", None)) and settings.EMAIL_BACKEND.endswith(
+        ".filebased.EmailBackend"
+    )
+
+
 def forget(addresses: Collection[str]) -> None:
     """Remove the letters to these addresses that this site keeps as files, since it sends none."""
-    folder = getattr(settings, "EMAIL_FILE_PATH", None)
-    if not addresses or not folder or not settings.EMAIL_BACKEND.endswith(".filebased.EmailBackend"):
+    if not addresses or not are_kept():
         return
+    folder = getattr(settings, "EMAIL_FILE_PATH", "")
     gone = {sanitize_address(address, "utf-8").casefold() for address in addresses}
     for file in Path(folder).glob("*.log"):
         with suppress(FileNotFoundError):

@@ -115,6 +115,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     chat = models.BooleanField(_("chat"), default=True)
     # Search engines show stories and replays of public games whose players all allow it.
     indexed = models.BooleanField(_("games shown by search engines"), default=True, db_default=True)
+    # Mail when a relaxed game waits for this person, or a time for one is proposed.
+    turn_mail = models.BooleanField(_("mail about relaxed games"), default=True, db_default=True)
 
     renamed_at = models.DateTimeField(null=True, editable=False)
     must_change_password = models.BooleanField(_("must set a new password"), default=False)

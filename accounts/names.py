@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
-from accounts import looks, moderation, signals
+from accounts import letters, looks, moderation, signals
 from accounts.models import TakenName, Trace, User, the_database_deciding
 
 PAUSE = timedelta(days=30)
@@ -46,4 +46,7 @@ def change(user: User, name: str, *, by: str = "") -> None:
             user.save(update_fields=["name", "renamed_at"])
         moderation.sign_as(user, old, name)
         Trace.objects.create(user=user, what=Trace.What.RENAMED, by=by)
+        # What staff does is told by the moderators' letter.
+        if not by:
+            letters.to_person(user, "accounts/letters/renamed", old=old)
         signals.send_on_commit(signals.renamed, User, user=user, old=old)

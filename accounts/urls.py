@@ -39,6 +39,7 @@ own = [
     path("guest/", entrance.come_as_guest, name="guest"),
     path("claim/", entrance.claim, name="claim"),
     path("suspended/", entrance.suspended, name="suspended"),
+    path("turn-mail/", views.choose_turn_mail, name="turn_mail"),
     path("name/", views.name, name="name"),
     path("sessions/", views.session_list, name="sessions"),
     path("sessions/<int:pk>/end/", views.end_session, name="end_session"),
@@ -48,6 +49,7 @@ own = [
     path("data/", views.data, name="data"),
     path("data/export/", views.download, name="export"),
     path("data/search-engines/", views.be_indexed, name="indexed"),
+    path("data/closing/", named(views.ask_to_close), name="ask_to_close"),
     path("data/close/", named(views.close), name="close"),
     path("data/delete/", views.delete, name="delete"),
 ]

@@ -18,6 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
 
 from accounts import browsers, closing, export, names, sessions, tokens
 from accounts.buttons import button_of
@@ -47,6 +48,17 @@ def settings(request: HttpRequest) -> HttpResponse:
         "session_count": len(sessions.listed(user)),
     }
     return render(request, "accounts/settings.html", context)
+
+
+@button_of("accounts:settings")
+@login_required
+def choose_turn_mail(request: HttpRequest) -> HttpResponse:
+    """Turn mail about relaxed games on or off, for all of them; `on` is "yes" or "no"."""
+    user = me(request)
+    user.turn_mail = request.POST.get("on") != "no"
+    user.save(update_fields=["turn_mail"])
+    messages.success(request, gettext("Saved."))
+    return redirect("accounts:settings")
 
 
 @login_required
@@ -169,7 +181,14 @@ def download(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@button_of("accounts:data")
+@require_safe
+@login_required
+def ask_to_close(request: HttpRequest) -> HttpResponse:
+    """What closing means, and the button that does it."""
+    return render(request, "accounts/close.html", {"grace": closing.GRACE.days})
+
+
+@button_of("accounts:ask_to_close")
 @login_required
 @reauthentication_required(app="accounts")
 def close(request: HttpRequest) -> HttpResponse:

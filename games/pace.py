@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -124,7 +124,7 @@ def _to_be_told(now: datetime) -> Iterator[Seat]:
     shut_out = Q(user__suspended_until__gt=now)
     seats = Seat.objects.filter(
         game__pace=Game.Pace.RELAXED, game__ended=None, game__awaits__gt=0, user__is_guest=False, user__closed_at=None
-    ).filter(user__emailaddress__verified=True, user__emailaddress__primary=True)
+    ).filter(user__turn_mail=True, user__emailaddress__verified=True, user__emailaddress__primary=True)
     for seat in (
         seats.exclude(quiet | shut_out)
         .select_related("game__room", "game__meeting", "user")
@@ -155,8 +155,20 @@ def _write(person: User, seat: Seat, nudge: Nudge) -> None:
     if stop.startswith("https:"):
         # A mail program may press the button by itself (RFC 8058), but only over a line that nobody listens to.
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    link = _link_of(seat.game)
-    letters.send_now(person, "games/letters/turn", headers=headers, link=link, mute=stop)
+    facts = {"link": _link_of(seat.game), "mute": stop, "names": _opponents(seat), "deadline": _deadline(seat.game)}
+    letters.send_now(person, "games/letters/turn", headers=headers, **facts)
+
+
+def _opponents(seat: Seat) -> str:
+    """Return the names of the people who play on against whoever sits there; empty where only bots do."""
+    others = seat.game.seats.exclude(pk=seat.pk).exclude(user=None).select_related("user", "game").order_by("number")
+    return ", ".join(one.user.name for one in others if one.user and not one.has_left)
+
+
+def _deadline(game: Game) -> datetime | None:
+    """Return when the game goes on without those it waits for."""
+    at = _goes_on_at(game)
+    return None if at is None else datetime.fromtimestamp(at / 1000, UTC)
 
 
 def seat_of_letter(token: str) -> Seat | None:
@@ -255,7 +267,7 @@ def _goes_on_at(game: Game) -> int | None:
 
 def _mail_proposal(game: Game, person: User, at: datetime) -> None:
     """Write to the other players who have no page open and want mail about this game."""
-    seats = game.seats.filter(kind=Seat.Kind.HUMAN, user__closed_at=None).exclude(user=person)
+    seats = game.seats.filter(kind=Seat.Kind.HUMAN, user__closed_at=None, user__turn_mail=True).exclude(user=person)
     for seat in seats.exclude(nudge__muted=True).select_related("user", "game"):
         if seat.user is None or seat.has_left or has_page_open(seat.user.pk):
             continue

@@ -17,6 +17,7 @@ from django.core.mail import EmailMessage
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from accounts.models import User
@@ -141,6 +142,30 @@ def test_a_letter_leads_to_the_game_and_a_button_behind_its_link_ends_all_letter
     assert pace.send_due(at(now + timedelta(days=4))) == 2
     for address in ("/letters/mute/nonsense/", found[0][:-3] + "xx/"):
         assert client.get(address).status_code == client.post(address).status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_letter_names_the_opponents_and_until_when() -> None:
+    alice, bob = people("Alice", "Bob")
+    _room, game = relaxed_game([alice, bob])
+    pace.send_due()
+    letter = next(letter for letter in mail.outbox if letter.to == ["alice@a.example"])
+    assert "Bob" in letter.subject
+    assert "Your game against Bob waits for you" in letter.body
+    assert game.wake_at is not None
+    limit = datetime.fromtimestamp((game.wake_at + int(game.limits["ready_ms"])) / 1000, UTC)
+    assert f"You have until {date_format(limit, 'DATETIME_FORMAT')} (UTC)." in letter.body
+    assert "/account/" in letter.body
+
+
+@pytest.mark.django_db
+def test_who_has_turned_all_such_mail_off_gets_none() -> None:
+    alice, bob = people("Alice", "Bob")
+    User.objects.filter(pk=alice.pk).update(turn_mail=False)
+    _room, game = relaxed_game([alice, bob])
+    assert pace.send_due() == 1
+    pace.propose(game, bob, timezone.now() + timedelta(hours=1))
+    assert {letter.to[0] for letter in mail.outbox} == {"bob@a.example"}
 
 
 @pytest.mark.django_db
