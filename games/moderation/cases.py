@@ -11,17 +11,20 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from games import ladder
-from games.models import Act, Case, Game, Letter, Reason, Report, Seat, What
+from games import chat, ladder
+from games.models import Act, Case, Game, Letter, Message, Reason, Report, Seat, What
 from games.moderation import letters, roles, sides
 from games.moderation.pages import Page, page
 from games.moderation.reports import parts, weigh, weigh_reported_by
 
 # A claim that nobody works on is anybody's again.
 CLAIMED_FOR = timedelta(minutes=20)
+# So many messages before and after a reported one are shown with it.
+AROUND = 4
 
 
 def queue(after: str = "") -> Page[Case]:
@@ -157,9 +160,10 @@ def evidence(case: Case) -> dict[str, Any]:
     """What speaks for and against: the reports with their moments, earlier cases and acts, conduct, ratings, and who
     shares an address."""
     person = case.about
-    reports = case.reports.select_related("reporter", "game").order_by("-at")
+    reports = case.reports.select_related("reporter", "about", "game").prefetch_related("game__seats__user")
+    reports = reports.order_by("-at")
     return {
-        "reports": [(report, _moment(report)) for report in reports],
+        "reports": [(report, _moment(report), _around(report)) for report in reports],
         "parts": parts(case),
         "earlier": Case.objects.filter(about=person).exclude(pk=case.pk).order_by("-opened")[:20],
         "acts": Act.objects.filter(person=person).select_related("by", "undone_by", "undoes").order_by("-at")[:30],
@@ -170,6 +174,17 @@ def evidence(case: Case) -> dict[str, Any]:
         "conduct": conduct_of(person),
         "ratings": [(pace.label, ladder.standing(person.pk, pace)) for pace in Game.Pace],
     }
+
+
+def _around(report: Report) -> list[tuple[Message, str | Promise]]:
+    """The talk around a reported message, as its reporter could read it: a few messages before and after it."""
+    reported = Message.objects.filter(pk=report.message).first() if report.message else None
+    if reported is None:
+        return []
+    side = Message.objects.filter(channel=reported.channel, audience=reported.audience).select_related("author")
+    before = list(side.filter(pk__lt=reported.pk).order_by("-pk")[:AROUND])[::-1]
+    after = list(side.filter(pk__gte=reported.pk).order_by("pk")[: AROUND + 1])
+    return [(message, chat.text(message)) for message in (*before, *after)]
 
 
 def _moment(report: Report) -> str:

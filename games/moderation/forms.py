@@ -1,22 +1,32 @@
-"""What people fill in to report, and what moderators fill in to act."""
+"""What people fill in to report, and what moderators fill in to act.
 
+Nothing that a moderator says about a person is preset. What fits an act is in `reasons`: a form refuses the rest, and
+gives `acts.js` the same table so that it shows only what fits.
+"""
+
+import json
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Role, User
-from games.models import FINAL, Case, Reason, Report, What
+from accounts.models import FOREVER, Role, User
+from games.models import FINAL, Case, Game, Reason, Report, Room, What
 from games.models.moderation import MOST_WORDS
 from games.moderation.acts import ON_PEOPLE
+from games.moderation.reasons import LASTING, REASONS
 
+NOTHING_YET = ("", "–")
 # So many reports have each a verdict of their own on one page.
 MOST_VERDICTS = 50
-VERDICTS = [("", "–"), *Report.Verdict.choices]
+VERDICTS = [NOTHING_YET, *Report.Verdict.choices]
 # Hours; 0 is for good.
 DURATIONS = [
+    NOTHING_YET,
     (1, _("an hour")),
     (24, _("a day")),
     (72, _("three days")),
@@ -46,8 +56,9 @@ def words_field(label: Any, *, required: bool = False, hint: Any = "") -> forms.
     )
 
 
-def reason_field() -> forms.ChoiceField:
-    return forms.ChoiceField(label=_("Reason"), choices=Reason.choices)
+def reason_field(reasons: Sequence[Reason] = tuple(Reason)) -> forms.ChoiceField:
+    choices = [NOTHING_YET, *((one.value, one.label) for one in reasons)]
+    return forms.ChoiceField(label=_("Reason"), choices=choices)
 
 
 class ReportForm(forms.Form):
@@ -74,62 +85,125 @@ class ReportGameForm(ReportForm):
         about.queryset = people
 
 
-class ActForm(forms.Form):
-    """What to do about somebody, for how long and why."""
+class FittingForm(forms.Form):
+    """An act, its reason and what else it asks for: only what fits the act is taken."""
 
-    what = forms.ChoiceField(label=_("Act"), choices=[(what.value, TO_DO[what]) for what in ON_PEOPLE])
-    hours = forms.TypedChoiceField(label=_("For how long"), choices=DURATIONS, coerce=int, initial=24)
+    about_one: ClassVar[Sequence[What]] = ()
+
+    what = forms.ChoiceField(label=_("Act"), error_messages={"invalid_choice": _("This is not possible now.")})
     reason = reason_field()
+
+    def __init__(self, *args: Any, acts: Sequence[What], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.acts_now = acts
+        what, reason = self.fields["what"], self.fields["reason"]
+        assert isinstance(what, forms.ChoiceField)
+        assert isinstance(reason, forms.ChoiceField)
+        what.choices = [NOTHING_YET, *((one.value, TO_DO[one]) for one in acts)]
+        fitting = [one for one in Reason if any(one in REASONS[act] for act in acts)]
+        reason.choices = [NOTHING_YET, *((one.value, one.label) for one in fitting)]
+
+    @property
+    def fitting(self) -> str:
+        """What fits each act, as JSON for `acts.js`."""
+        asked = {
+            act: {"reasons": REASONS[act], "hours": act in LASTING, "person": act in self.about_one}
+            for act in self.acts_now
+        }
+        return json.dumps(asked)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        what, reason = cleaned.get("what"), cleaned.get("reason")
+        if what and reason and reason not in REASONS[What(what)]:
+            self.add_error("reason", _("This reason does not fit the act."))
+        return cleaned
+
+
+class ActForm(FittingForm):
+    """What to do about a person, for how long and why."""
+
+    hours = forms.TypedChoiceField(
+        label=_("For how long"), choices=DURATIONS, coerce=int, required=False, empty_value=None
+    )
     words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
+    field_order = ("what", "hours", "reason", "words")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, acts=ON_PEOPLE, **kwargs)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("what") in LASTING and cleaned.get("hours") is None:
+            self.add_error("hours", _("Say for how long."))
+        return cleaned
+
+    def until(self) -> datetime | None:
+        """When a lasting act would end that begins now; None for any other, or as long as nothing is chosen."""
+        hours = self.cleaned_data.get("hours")
+        if hours is None or self.cleaned_data.get("what") not in LASTING:
+            return None
+        return FOREVER if hours == 0 else timezone.now() + timedelta(hours=hours)
 
 
 class RoleForm(forms.Form):
-    """Who is to look after the site, and why."""
+    """Who is to look after the site."""
 
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
-    reason = reason_field()
     words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "role_%s", **kwargs})
 
 
-class AtTheTableForm(forms.Form):
+class AtTheTableForm(FittingForm):
     """What to do about a game or a room, and about whom in it."""
 
-    acts: ClassVar[Sequence[What]] = ()
-    about_one: ClassVar[Sequence[What]] = ()
+    person = forms.TypedChoiceField(label=_("Player"), coerce=int, required=False, empty_value=None)
+    words = words_field(
+        _("To the person"), hint=_("It stands in the person's letter and in the log. Others there do not read it.")
+    )
+    field_order = ("what", "person", "reason", "words")
 
-    what = forms.ChoiceField(label=_("Act"))
-    person = forms.TypedChoiceField(label=_("Player"), coerce=int, required=False)
-    reason = reason_field()
-    words = words_field(_("To the person"), hint=_("It stands in their letter and in the log."))
-
-    def __init__(self, *args: Any, people: Sequence[User], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, people: Sequence[User], acts: Sequence[What], **kwargs: Any) -> None:
+        super().__init__(*args, acts=acts, **kwargs)
         what, person = self.fields["what"], self.fields["person"]
-        assert isinstance(what, forms.ChoiceField)
         assert isinstance(person, forms.TypedChoiceField)
-        what.choices = [(one.value, TO_DO[one]) for one in self.acts]
-        if What.END_GAME in self.acts:
+        if What.END_GAME in acts:
             what.help_text = str(FINAL[What.END_GAME])
-        person.choices = [("", "–"), *((one.pk, one.name) for one in people)]
+        person.choices = [NOTHING_YET, *((one.pk, one.name) for one in people)]
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
+        cleaned = super().clean()
         if cleaned.get("what") in self.about_one and not cleaned.get("person"):
             self.add_error("person", _("Say who is meant."))
         return cleaned
 
 
 class GameActForm(AtTheTableForm):
+    """What can be done about a game as it is now."""
+
     acts = (What.END_GAME, What.REMOVE, What.VOID_GAME, What.WATCH)
     about_one = (What.REMOVE,)
 
+    def __init__(self, *args: Any, game: Game, people: Sequence[User], **kwargs: Any) -> None:
+        super().__init__(*args, people=people, acts=[act for act in self.acts if _fits_game(act, game)], **kwargs)
+
+
+def _fits_game(act: What, game: Game) -> bool:
+    if act == What.VOID_GAME:
+        return bool(game.ended and game.ranked and not game.voided and game.reason != "void")
+    return game.ended is None
+
 
 class RoomActForm(AtTheTableForm):
+    """What can be done about a room as it is now."""
+
     acts = (What.CLOSE_ROOM, What.REMOVE, What.HAND_OVER)
     about_one = (What.REMOVE, What.HAND_OVER)
+
+    def __init__(self, *args: Any, room: Room, people: Sequence[User], **kwargs: Any) -> None:
+        super().__init__(*args, people=people, acts=[] if room.closed else self.acts, **kwargs)
 
 
 class DecideForm(forms.Form):
@@ -179,7 +253,7 @@ def _name(report: Report) -> str:
 class HideForm(forms.Form):
     """A reason, words if there are any, and the case that it belongs to."""
 
-    reason = reason_field()
+    reason = reason_field(REASONS[What.HIDE])
     words = words_field(_("To the person"))
     case = forms.ModelChoiceField(Case.objects.filter(decided=None), required=False, widget=forms.HiddenInput)
 

@@ -46,6 +46,24 @@ HOW: dict[str, str | Promise] = {
     "throws": _("Ranked games that were finished with a third of the others' lifts or fewer."),
 }
 
+# What the figure of a sign is counted in, and what was observed.
+UNITS: dict[str, str | Promise] = {
+    "regular": _("of the mean"),
+    "fast": _("milliseconds"),
+    "lucky": _("deviations"),
+    "meets": _("probability"),
+    "feeds": _("deviations"),
+    "throws": _("games"),
+}
+OBSERVED: dict[str, str | Promise] = {
+    "regular": _("pauses"),
+    "fast": _("lifts"),
+    "lucky": _("unseen tiles"),
+    "meets": _("meetings"),
+    "feeds": _("meetings"),
+    "throws": _("ranked games"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -80,6 +98,14 @@ class Sign:
     @property
     def name(self) -> str | Promise:
         return NAMES[self.key]
+
+    @property
+    def unit(self) -> str | Promise:
+        return UNITS[self.key]
+
+    @property
+    def observed(self) -> str | Promise:
+        return OBSERVED[self.key]
 
     @property
     def how(self) -> str | Promise:

@@ -1,8 +1,7 @@
 """The moderators' pages: the queue, a case, acts, appeals and the log."""
 
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -16,10 +15,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.buttons import button_of
@@ -29,6 +27,7 @@ from games.models import Act, Appeal, Case, Game, Reason, Room, What
 from games.moderation import acts, appeals, cases, looking, roles, sides, undoing
 from games.moderation.acts import Why
 from games.moderation.forms import ActForm, AtTheTableForm, DecideForm, GameActForm, RoleForm, RoomActForm
+from games.moderation.previews import previews_of
 
 PAGE = 50
 AGAIN_SECONDS = 5 * 60
@@ -129,16 +128,11 @@ def _case_page(
         return render(request, "games/moderation/case.html", state, status=status)
     context = {
         **state,
-        "form": form or ActForm(initial={"reason": _first_reason(shown)}),
+        "form": form or ActForm(),
         "decide_form": decide_form or _decide_form(shown),
         **cases.evidence(shown),
     }
     return render(request, "games/moderation/case.html", context, status=status)
-
-
-def _first_reason(shown: Case) -> str:
-    first = shown.reports.order_by("at").first()
-    return first.reason if first else ""
 
 
 @button_of("games:case", "pk")
@@ -203,11 +197,11 @@ def _person_page(
     context = {
         "person": found,
         "form": form or ActForm(),
-        "role_form": role_form or RoleForm(initial={"role": found.role, "reason": Reason.OTHER}),
+        "role_form": role_form or RoleForm(initial={"role": found.role}),
         "gives_roles": roles.is_administrator(me) and me.pk != found.pk and not found.is_guest,
         "acts": _latest(Act.objects.filter(person=found)),
         "cases": Case.objects.filter(about=found).order_by("-opened")[:PAGE],
-        "games": Game.objects.filter(seats__user=found).order_by("-pk")[:20],
+        "games": Game.objects.filter(seats__user=found).prefetch_related("seats__user").order_by("-pk")[:20],
         "shared": cases.shared_addresses(found),
     }
     return render(request, "games/moderation/person.html", context, status=422 if request.method == "POST" else 200)
@@ -226,7 +220,7 @@ def role(request: HttpRequest, me: User, pk: int) -> HttpResponse:
         return prove_again(request)
     said = form.cleaned_data
     try:
-        acts.give_role(me, found, Role(said["role"]), Why(said["reason"], said["words"]))
+        acts.give_role(me, found, Role(said["role"]), Why(Reason.OTHER, said["words"]))
     except ValidationError as refused:
         form.add_error(None, refused)
         return _person_page(request, me, found, role_form=form)
@@ -247,7 +241,7 @@ def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Cas
     if _is_grave(said["what"], said["hours"]) and not proved_again(request):
         return prove_again(request)
     why = Why(said["reason"], said["words"], within)
-    until = FOREVER if said["hours"] == 0 else timezone.now() + timedelta(hours=said["hours"])
+    until = form.until() or FOREVER
     doing: dict[str, Callable[[], Any]] = {
         What.WARN: lambda: acts.warn(me, about, why),
         What.MUTE: lambda: acts.mute(me, about, until, why),
@@ -269,8 +263,8 @@ def _act(request: HttpRequest, me: User, form: ActForm, about: User, within: Cas
 def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
     """One game as moderators see it: who sits there, and how to end it or take somebody out."""
     found = get_object_or_404(Game, code=code)
-    people = [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
-    form = GameActForm(request.POST or None, people=people)
+    people = _people_of_game(found)
+    form = GameActForm(request.POST or None, game=found, people=people)
     if form.is_valid() and form.cleaned_data["what"] == What.END_GAME and not proved_again(request):
         return prove_again(request)
 
@@ -292,8 +286,8 @@ def game(request: HttpRequest, me: User, code: str) -> HttpResponse:
 def room(request: HttpRequest, me: User, code: str) -> HttpResponse:
     """One room as moderators see it."""
     found = get_object_or_404(Room.objects.select_related("owner"), code=code)
-    people = [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
-    form = RoomActForm(request.POST or None, people=people)
+    people = _people_of_room(found)
+    form = RoomActForm(request.POST or None, room=found, people=people)
 
     def do(what: str, person: User | None, why: Why) -> object:
         if what == What.CLOSE_ROOM or person is None:
@@ -306,15 +300,80 @@ def room(request: HttpRequest, me: User, code: str) -> HttpResponse:
         "room": found,
         "people": people,
         "form": form,
-        "games": Game.objects.filter(room=found).order_by("-pk")[:20],
+        "games": Game.objects.filter(room=found).prefetch_related("seats__user").order_by("-pk")[:20],
         "acts": _latest(Act.objects.filter(room=code)),
     }
     return render(request, "games/moderation/room.html", context, status=422 if form.is_bound else 200)
 
 
+def _people_of_game(found: Game) -> list[User]:
+    return [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
+
+
+def _people_of_room(found: Room) -> list[User]:
+    return [seat.user for seat in found.seats.select_related("user").order_by("number") if seat.user]
+
+
+# The letter before it goes --------------------------------------------------------------------------------------------
+
+
+@require_POST
+@moderators_only
+def person_letter(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """The letter that the form about a person would send as it is filled in now. It changes nothing."""
+    found, form = get_object_or_404(User, pk=pk), ActForm(request.POST)
+    said = _filled(form)
+    facts: dict[str, Any] = {"person": found, "until": form.until()}
+    if said["what"] == What.RENAME:
+        facts["before"] = {"name": found.name}
+    return _preview(request, Act(by=me, **said, **facts))
+
+
+@require_POST
+@moderators_only
+def game_letter(request: HttpRequest, me: User, code: str) -> HttpResponse:
+    """The same for the form about a game."""
+    found = get_object_or_404(Game, code=code)
+    people = _people_of_game(found)
+    form = GameActForm(request.POST, game=found, people=people)
+    said = _filled(form)
+    person = _chosen(form, people) if said["what"] == What.REMOVE else None
+    return _preview(request, Act(by=me, game=found, person=person, **said), people)
+
+
+@require_POST
+@moderators_only
+def room_letter(request: HttpRequest, me: User, code: str) -> HttpResponse:
+    """The same for the form about a room."""
+    found = get_object_or_404(Room.objects.select_related("owner"), code=code)
+    people = _people_of_room(found)
+    form = RoomActForm(request.POST, room=found, people=people)
+    said = _filled(form)
+    chosen = _chosen(form, people)
+    after = {"owner": chosen.pk} if chosen and said["what"] == What.HAND_OVER else {}
+    person = chosen if said["what"] == What.REMOVE else found.owner
+    return _preview(request, Act(by=me, room=found.code, person=person, after=after, **said), people)
+
+
+def _filled(form: ActForm | AtTheTableForm) -> dict[str, str]:
+    """What a form says so far; empty where nothing valid is said yet."""
+    form.is_valid()
+    return {name: form.cleaned_data.get(name) or "" for name in ("what", "reason", "words")}
+
+
+def _chosen(form: AtTheTableForm, people: list[User]) -> User | None:
+    return next((one for one in people if one.pk == form.cleaned_data.get("person")), None)
+
+
+def _preview(request: HttpRequest, act: Act, people: Sequence[User] = ()) -> HttpResponse:
+    context = {"act": act, "previews": previews_of(act, people) if act.what else []}
+    return render(request, "games/moderation/_preview.html", context)
+
+
 def _latest(rows: QuerySet[Act]) -> QuerySet[Act]:
     """What a page lists of the log of acts."""
-    return rows.select_related("by", "person", "undone_by", "undoes").order_by("-at")[:PAGE]
+    told = rows.select_related("by", "person", "game", "undone_by", "undoes").prefetch_related("game__seats__user")
+    return told.order_by("-at")[:PAGE]
 
 
 def _done(
@@ -341,7 +400,8 @@ def _done(
 @moderators_only
 def log(request: HttpRequest, me: User) -> HttpResponse:
     """Everything that was ever done, the latest first, page by page along the numbers."""
-    rows = Act.objects.select_related("by", "person", "game", "undone_by", "undoes").order_by("-pk")
+    rows = Act.objects.select_related("by", "person", "game", "undone_by", "undoes")
+    rows = rows.prefetch_related("game__seats__user").order_by("-pk")
     shown = list(_before(request, rows)[: PAGE + 1])
     more = shown[PAGE - 1].pk if len(shown) > PAGE else None
     return render(request, "games/moderation/log.html", {"acts": shown[:PAGE], "more": more})

@@ -94,6 +94,8 @@ async def test_from_a_report_in_a_running_game_to_the_appeal(open_page: OpenPage
     await expect(watch.locator("blockquote")).to_contain_text("You are a fool")
     await looked_at(watch, "moderation-case")
     await watch.get_by_label("Act", exact=True).select_option("mute")
+    await watch.get_by_label("For how long").select_option("24")
+    await watch.get_by_label("Reason").select_option("insult")
     await watch.get_by_label("To the person").fill("Not in this tone.")
     await watch.get_by_role("button", name="Do it").click()
     await expect(watch.locator("#messages")).to_contain_text("written down")
@@ -102,6 +104,7 @@ async def test_from_a_report_in_a_running_game_to_the_appeal(open_page: OpenPage
     await watch.get_by_role("link", name="Act on this game").click()
     await looked_at(watch, "moderation-game")
     await watch.get_by_label("Act", exact=True).select_option("end_game")
+    await watch.get_by_label("Reason").select_option("insult")
     await watch.get_by_role("button", name="Do it").click()
     await watch.get_by_label("Code").fill(await code_now())
     await watch.get_by_role("button", name="Go on").click()
@@ -206,7 +209,7 @@ async def test_a_ranked_game_that_is_voided_gives_the_ratings_back_until_an_appe
     assert {row.rating async for row in Rating.objects.filter(generation=current)} <= {START}
     page = await open_page(person=people[0])
     await page.goto("/letters/")
-    await expect(page.get_by_role("main")).to_contain_text("does not count for the ratings any more")
+    await expect(page.get_by_role("main")).to_contain_text("no longer counts for the ratings")
 
     # She appeals, another moderator grants it, and the game counts as before.
     await page.get_by_role("link", name="Appeal").click()
@@ -221,7 +224,7 @@ async def test_a_ranked_game_that_is_voided_gives_the_ratings_back_until_an_appe
     current = (await Ladder.objects.aget(pace="live")).generation
     assert {row.rating async for row in Rating.objects.filter(generation=current)} == rated
     await page.goto("/letters/")
-    await expect(page.get_by_role("main")).to_contain_text("This has been taken back:")
+    await expect(page.get_by_role("main")).to_contain_text("has been reversed")
 
 
 CLOSED = """() => new Promise((done) => {
@@ -243,6 +246,7 @@ async def test_a_moderator_with_a_passkey_shows_it_again_before_a_suspension(ope
     await User.objects.filter(pk=juve.pk).aupdate(is_staff=True)
     await office.goto(f"/moderation/people/{max_.pk}/")
     await office.get_by_label("Act", exact=True).select_option("suspend")
+    await office.get_by_label("For how long").select_option("24")
     await office.get_by_label("Reason").select_option("threat")
     await office.get_by_role("button", name="Do it").click()
     await expect(office).to_have_url(re.compile(r"/account/again/passkey/"))
@@ -270,6 +274,7 @@ async def test_a_suspension_ends_one_race_within_a_second_while_the_others_play_
     office = await open_page(person=juve)
     await office.goto(f"/moderation/people/{max_.pk}/")
     await office.get_by_label("Act", exact=True).select_option("suspend")
+    await office.get_by_label("For how long").select_option("24")
     await office.get_by_label("Reason").select_option("threat")
     await office.get_by_role("button", name="Do it").click()
     # A stolen session is not enough: the code is asked for again.
@@ -306,6 +311,7 @@ async def test_a_room_that_is_closed_is_seen_so_by_who_sits_in_it(open_page: Ope
     await office.goto(f"/moderation/rooms/{room.code}/")
     await looked_at(office, "moderation-room")
     await office.get_by_label("Act", exact=True).select_option("close_room")
+    await office.get_by_label("Reason").select_option("insult")
     await office.get_by_role("button", name="Do it").click()
     await expect(office.locator("#messages")).to_contain_text("written down")
     await expect(page.get_by_role("main")).to_contain_text("Staff has closed it.")
@@ -353,3 +359,29 @@ async def test_a_full_queue_is_read_at_a_glance(open_page: OpenPage) -> None:
     await page.get_by_role("navigation", name="Moderation").get_by_role("link", name="Signs").click()
     await expect(page.get_by_role("heading", name="Irma Vep")).to_be_visible()
     await looked_at(page, "moderation-signs")
+
+
+async def test_a_form_shows_what_fits_the_act_and_the_letter_before_it_goes(open_page: OpenPage) -> None:
+    (max_,) = await cast("Max")
+    office = await open_page(person=await watch_of_the_night("Juve"))
+    await office.goto(f"/moderation/people/{max_.pk}/")
+    act, hours, reason = (office.get_by_label(name, exact=True) for name in ("Act", "For how long", "Reason"))
+    letter = office.locator(".preview")
+    await expect(letter).to_contain_text("Choose what to do")
+    await expect(hours).to_be_hidden()
+    await act.select_option("mute")
+    await expect(hours).to_be_visible()
+    await reason.select_option("threat")
+    await hours.select_option("24")
+    await expect(letter).to_contain_text("You cannot write to others")
+    await expect(letter).to_contain_text("Threats")
+    await looked_at(office, "moderation-preview")
+
+    # Of what was chosen, only what fits the new act stays.
+    await act.select_option("rename")
+    await expect(hours).to_be_hidden()
+    await expect(reason).to_have_value("")
+    assert await reason.locator("option").all_inner_texts() == ["–", "An offensive name", "Something else"]
+    await expect(letter).to_contain_text("has been changed")
+    await expect(letter).not_to_contain_text("Threats")
+    assert not await Act.objects.aexists()

@@ -19,6 +19,7 @@ from games.models import Game, Reason, Room, What
 from games.moderation import acts, appeals, cases
 from games.moderation.acts import ON_PEOPLE, Why
 from games.moderation.forms import GameActForm, RoomActForm
+from games.moderation.reasons import REASONS
 from games.views import rooms as room_views
 from tests.games.finished import finished
 from tests.games.night_watch import client_of, game_of, moderator, reported, somebody
@@ -199,7 +200,8 @@ def address(door: Door, house: House) -> str:
 def said(door: Door, house: House) -> dict[str, Any]:
     """What a form at that door says, where an empty one would be refused whoever sends it."""
     player = house.people["player"].pk
-    act = {"what": door.word, "hours": "24", "reason": "insult", "person": player}
+    reason = REASONS[What(door.word)][0] if door.word in REASONS else ""
+    act = {"what": door.word, "hours": "24", "reason": reason, "person": player}
     settings = SettingsForm.of(house.room)
     if door.name in ("games:act_in_case", "games:moderated_person", "games:moderated_game", "games:moderated_room"):
         return act

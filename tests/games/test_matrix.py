@@ -47,7 +47,13 @@ def test_every_address_has_its_line_and_every_line_its_address() -> None:
 def test_nobody_whom_signing_in_or_another_language_leads_to_an_address_finds_nothing_there() -> None:
     """Only what a page's own script posts is closed to whoever looks, and the administration's way out."""
     closed = {door.name for door in DOORS if "m" in expected(door)[0]}
-    assert closed == {"games:talk_switch", "admin:logout"}
+    assert closed == {
+        "games:talk_switch",
+        "games:person_letter",
+        "games:game_letter",
+        "games:room_letter",
+        "admin:logout",
+    }
 
 
 @pytest.mark.slow

@@ -1,0 +1,59 @@
+/* A moderator's form shows what fits the chosen act: its reasons, and who is meant or for how long only where the act asks
+ * for it. The server holds the same table (data-fitting) and refuses the rest. Beside it stands the letter that would go. */
+
+const TYPING_MS = 500;
+
+const field = (form, name) => form.elements.namedItem(name);
+
+/** Leave only these options, and forget a choice that is none of them. */
+const offer = (select, all, fits) => {
+  const chosen = select.value;
+  select.replaceChildren(...all.filter((option) => !option.value || fits(option.value)));
+  select.value = fits(chosen) ? chosen : "";
+};
+
+/** Show the letter as the form is filled in now; of two answers the later question's counts. */
+const previewer = (form) => {
+  const place = form.querySelector("[data-preview]");
+  let asked = 0;
+  return async () => {
+    const mine = ++asked;
+    const answer = await fetch(place.dataset.preview, { method: "POST", body: new FormData(form) }).catch(() => null);
+    if (!answer?.ok) return;
+    const letter = await answer.text().catch(() => null);
+    if (letter !== null && mine === asked) htmx.swap(place, letter, { swapStyle: "innerHTML" });
+  };
+};
+
+const watch = (form) => {
+  const fitting = JSON.parse(form.dataset.fitting);
+  const reason = field(form, "reason");
+  const all = [...reason.options];
+  const show = () => {
+    const fits = fitting[field(form, "what").value];
+    offer(reason, all, (value) => Boolean(fits?.reasons.includes(value)));
+    for (const name of ["hours", "person"]) {
+      const select = field(form, name);
+      if (!select) continue;
+      const asked = Boolean(fits?.[name]);
+      select.closest(".field").hidden = !asked;
+      select.required = asked;
+      if (!asked) select.value = "";
+    }
+  };
+  const preview = previewer(form);
+  let typing = 0;
+  form.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(preview, TYPING_MS);
+  });
+  form.addEventListener("change", ({ target }) => {
+    if (target === field(form, "what")) show();
+    clearTimeout(typing);
+    preview();
+  });
+  show();
+  preview();
+};
+
+for (const form of document.querySelectorAll("form[data-fitting]")) watch(form);
