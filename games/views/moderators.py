@@ -228,7 +228,7 @@ def role(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     return redirect("games:moderated_person", pk)
 
 
-def _is_grave(what: str, hours: int) -> bool:
+def _is_grave(what: str, hours: int | None) -> bool:
     """Whether a stolen session must not do it: a suspension, a name taken away, anything for good."""
     return what in (What.SUSPEND, What.RENAME) or (what in (What.MUTE, What.BAR) and hours == 0)
 
