@@ -482,8 +482,8 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO"},
         # 4xx have their line from our middleware, without the path.
         "django.request": {"level": "ERROR"},
-        "django.security": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        # What Django refuses as suspicious is a 400 like any other: no visitor writes tracebacks into the log.
+        "django.security": {"level": "CRITICAL"},
         "daphne": {"level": "WARNING"},
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},

@@ -123,6 +123,12 @@ def test_whatever_people_send_nothing_of_it_is_logged(written: list[str], client
 # Lines ----------------------------------------------------------------------------------------------------------------
 
 
+def test_a_suspicious_request_leaves_one_line_and_no_traceback(written: list[str], client: Client) -> None:
+    assert client.post("/account/sign-in/", {f"word{number}": "" for number in range(1_001)}).status_code == 400
+    assert client.get("/about/", headers={"Host": "elsewhere.example"}).status_code == 400
+    assert [json.loads(line)["level"] for line in written] == ["INFO", "INFO"]
+
+
 def test_a_json_line_holds_its_facts() -> None:
     with belonging_to("ab12"):
         line = json.loads(JsonFormatter().format(record("seat %s sits", 3, view="games:home", status=200)))
