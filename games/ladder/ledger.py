@@ -62,11 +62,15 @@ def lines_in(games: Iterable[Game], user_id: int) -> dict[int, RatingEvent]:
     rated = [game for game in games if game.rated == Game.Rated.RATED and game.voided is None]
     if not rated:
         return {}
-    condition = Q(pk__in=[])
-    for pace in {game.pace for game in rated}:
-        condition |= in_force(pace)
-    lines = RatingEvent.objects.filter(condition, game__in=[game.pk for game in rated], player=user_id)
-    return {line.game_id: line for line in lines}
+    within = spans_by_pace(sorted({game.pace for game in rated}))
+    # By the games alone: with the player in it, SQLite would walk along all games that this player was rated in.
+    lines = RatingEvent.objects.filter(game__in=[game.pk for game in rated])
+    own = [line for line in lines if line.player_id == user_id]
+    return {line.game_id: line for line in own if any(_is_in(line, span) for span in within[line.pace])}
+
+
+def _is_in(line: RatingEvent, span: Span) -> bool:
+    return line.generation == span.generation and span.holds(line.finish_seq)
 
 
 def last_lines(pace: str, user_ids: Sequence[int], before: int) -> list[RatingEvent]:

@@ -85,7 +85,7 @@ async def test_the_end_of_a_game_of_four(open_page: OpenPage) -> None:
     page = await at_a_still_table(open_page, staged.over)
     await page.get_by_text("Proof of the shuffles").click()
     await page.get_by_role("button", name="Check it yourself").click()
-    await expect(page.locator("#checked li")).to_have_count(5)
+    await expect(page.locator("#checked li")).to_have_count(11)
     await look_at(page, "over")
 
 

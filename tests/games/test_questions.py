@@ -52,7 +52,8 @@ def addresses(game: Game, alice: User) -> Iterator[str]:
         "pace=relaxed&result=void",
         f"player={name}",
         f"player={name}&opponent=Bob",
-        *(f"player={name}&result={result}&pace=live" for result, _ in RESULTS if result != "left"),
+        *(f"player={name}&opponent=Bob&result={result}" for result in ("ahead", "behind")),
+        *(f"player={name}&result={result}&pace=live" for result, _ in RESULTS if result in ("won", "lost", "void")),
     ]
     for asked in filters:
         yield f"/history/?{asked}"
