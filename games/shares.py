@@ -60,9 +60,14 @@ def fix(game_id: int) -> bool:
         assert opened is not None
         digest = promise.digest(opened.code, opened.terms(), opened.shares())
         game.line = fairness.append(digest)
-        game.wake_at = servers.database_now() + OPEN_MS[opened.pace]
+        # Where nothing is left to be opened the game is due at once, should this process die before it begins it.
+        game.wake_at = servers.database_now() + (OPEN_MS[opened.pace] if _lacks_nonces(game_id) else 0)
         game.save(update_fields=["line", "wake_at"])
         return True
+
+
+def _lacks_nonces(game_id: int) -> bool:
+    return None in chance_secrets.of_game(game_id).nonces
 
 
 def seal(game_id: int) -> None:
