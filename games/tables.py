@@ -91,7 +91,8 @@ class Tables:
         return servers.enlist(self.clock.now())
 
     def _beat(self, stands_still_ms: int) -> None:
-        servers.beat(self.server, self.clock.now(), stands_still_ms, self._seated)
+        # By the database's clock: a process whose own is wrong is not taken for one that is gone.
+        servers.beat(self.server, servers.database_now(), stands_still_ms, self._seated)
 
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
