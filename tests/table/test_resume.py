@@ -43,7 +43,9 @@ async def about_to_happen(new_match: NewMatch, record: Record) -> Match:
     terms = record.head.terms
     how = {"rulebook": terms.rulebook, "pace": terms.pace, "ranked": terms.ranked, "faces": terms.faces}
     match = await new_match(len(terms.seats), terms.limits, **how)
-    await Game.objects.filter(pk=match.game.pk).aupdate(commitment=terms.commitment)
+    # With the record's own limits: a game that is opened today has bounds that older ones had not.
+    kept_so = {"commitment": terms.commitment, "limits": terms.limits.as_json()}
+    await Game.objects.filter(pk=match.game.pk).aupdate(**kept_so)
     await GameSecret.objects.filter(game=match.game).aupdate(server_seed=terms.server_seed)
     for number, seat in enumerate(terms.seats):
         await SeatSecret.objects.filter(game=match.game, number=number).aupdate(nonce=seat.nonce)
