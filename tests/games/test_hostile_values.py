@@ -143,6 +143,9 @@ def _filters(door: Door) -> set[str]:
     """What the administration's lists listen to: they read all that there is, whatever its name."""
     for model, one in admin.site._registry.items():
         if door.name == f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist":
-            names = [each if isinstance(each, str) else each[0] for each in one.list_filter]
-            return {"q", "p", "o", "pk__lt", *(f"{name}__{how}" for name in names for how in ("exact", "isempty"))}
+            classes = [each for each in one.list_filter if isinstance(each, type)]
+            own = {each.parameter_name for each in classes}
+            names = [each if isinstance(each, str) else each[0] for each in one.list_filter if each not in classes]
+            columns = {f"{name}__{how}" for name in names for how in ("exact", "isempty")}
+            return {"q", "p", "o", "pk__lt", *own, *columns}
     return set()
