@@ -159,6 +159,8 @@ async def tell_everybody(match: Match, web: Site, most: int) -> None:
         if sum(map(len, watcher.frames)) > most:
             return
         await Seat.objects.filter(game=match.game, number=0).aupdate(program=number % 2 == 0)
+        # More handshakes a second than this are refused to one address.
+        await asyncio.sleep(0.05)
 
 
 @pytest.mark.alone
