@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.apps import apps
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMessage, get_connection
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 
@@ -107,8 +107,11 @@ def test_the_files_of_letters_to_a_deleted_person_go(settings: Any, tmp_path: Pa
     settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "django.core.mail.backends.filebased.EmailBackend", str(tmp_path)
     person = somebody("Irma Vep")
     EmailAddress.objects.create(user=person, email="irma@példa.example", primary=True, verified=True)
-    for address in ("Irma <irma@példa.example>", "max@example.org", "IRMA@Példa.example"):
-        EmailMessage("Hello", "irma@példa.example wrote", to=[address]).send()
+    # A file is named by the second and by its connection: these live side by side, so that each letter has its own.
+    addresses = ("Irma <irma@példa.example>", "max@example.org", "IRMA@Példa.example")
+    lines = [get_connection() for _ in addresses]
+    for address, line in zip(addresses, lines, strict=True):
+        EmailMessage("Hello", "irma@példa.example wrote", to=[address], connection=line).send()
     assert len(list(tmp_path.glob("*.log"))) == 3
     letters.forget(list(EmailAddress.objects.values_list("email", flat=True)))
     (left,) = tmp_path.glob("*.log")
