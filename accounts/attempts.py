@@ -32,7 +32,7 @@ MINUTE, HOUR, DAY = 60, 60 * 60, 24 * 60 * 60
 SHORT = 10 * MINUTE
 # Wrong passwords of one account from one household or device.
 MOST_SHORT, MOST_DAY = 10, 50
-# Wrong passwords from one household, whatever the account.
+# Wrong passwords from one household, for all accounts together.
 MOST_MINUTE_AT_HOME, MOST_DAY_AT_HOME = 20, 300
 # An IPv6 provider gives a customer up to a /48, which is 65,536 households: together they have these.
 WIDE_PREFIX, MOST_SHORT_WIDE, MOST_DAY_WIDE = 48, 40, 200

@@ -44,7 +44,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 
 
 class AskForResetView(PasswordResetView):
-    """Asks for a letter: a household so often, whatever the address; no stranger uses up the owner's letters."""
+    """Rate limit letters by household, for all addresses together, so that a stranger cannot use up the owner's."""
 
     def form_valid(self, form: forms.Form) -> HttpResponse:
         if attempts.of_reset(self.request, form.cleaned_data["email"]).refused_by is not None:

@@ -182,7 +182,7 @@ class CountedCode:
 
 
 class TakenOnce(forms.Form):
-    """A form for codes in which each code of an app counts once, whatever the cache has forgotten."""
+    """A form that accepts each code of an app once, also after the cache was lost."""
 
     authenticator: Authenticator
 

@@ -89,7 +89,7 @@ def looks_of(reserved: frozenset[str]) -> frozenset[str]:
     return frozenset(look for word in reserved for look in looks(word))
 
 
-# The names that the house gives, in the languages in which somebody might write them: a word and what stands after it.
+# The site's own pseudonyms in each language: a word, and the pattern that follows it.
 PSEUDONYMS = (
     (
         frozenset("former ancien ancienne antiga antigo antigua antiguo ehemalige ehemaliger".split()),

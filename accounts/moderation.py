@@ -59,7 +59,7 @@ def unbar(user: User, *, by: str, until: datetime | None = None) -> None:
 def give_role(user: User, role: Role, *, by: str) -> None:
     """Make a person a moderator or an administrator, or neither. Staff need a second factor.
 
-    Whoever has more rights by it signs in for them: no session from before has them.
+    A role with more rights ends all earlier sessions of that person.
     """
     gains = role != Role.PLAYER and not (user.is_superuser or (user.is_staff and role == Role.MODERATOR))
     staff, superuser = role != Role.PLAYER, role == Role.ADMINISTRATOR
