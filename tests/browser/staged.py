@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from asgiref.sync import sync_to_async
+from django.db import transaction
 
 from accounts.models import User
 from games import log, opening, rules, servers, shares, steps
@@ -83,7 +84,10 @@ def stage(
         GameSecret.objects.filter(game=game).update(server_seed=server_seed)
         game.commitment = chance.commitment(server_seed)
         game.save(update_fields=["commitment"])
-        shares.seal(game.pk)
+        with transaction.atomic():
+            shares.seal(game.pk)
+            # Not due any more: otherwise the site would begin it while the bots below still play.
+            Game.objects.filter(pk=game.pk).update(wake_at=None)
         opened = opening.find_by_id(game.pk)
         assert opened is not None
         agreed = opened.terms()

@@ -19,6 +19,7 @@ from games.rules.record import Record, read_record
 from tests.browser import staged
 from tests.browser.conftest import OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+from tests.midnight.running import eventually
 
 RECORDS = Path(__file__).resolve().parents[1] / "records"
 NAMES = sorted(path.stem for path in RECORDS.glob("*.jsonl"))
@@ -301,6 +302,7 @@ async def test_a_share_that_a_player_withheld_is_said_at_the_table_and_in_the_ch
     page = await open_page(person=irma, viewport={"width": 360, "height": 640})
     await page.goto(f"/games/{game.code}/")
     await expect(page.locator("#listed")).to_be_visible()
+    await sync_to_async(eventually)(lambda: chance_secrets.nonce_of(game.pk, 0))
     await sync_to_async(shares.seal)(game.pk)
     withheld = "Max sealed a random number and did not open it in time."
     await expect(page.locator("#chance .warn")).to_have_text(withheld)
