@@ -347,7 +347,8 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": "",
     "signup": "30/h/ip",
     "guest": "10/600s/ip,60/d/ip",
-    "confirm_email": "1/60s/key",
+    # By household, so that a stranger who asks for another one's address does not hold up its owner.
+    "confirm_email": "3/60s/ip,30/d/ip,40/d/key",
     "change_name": "20/h/user",
     "export": "6/h/user",
     "judge": "20/m/ip",

@@ -168,6 +168,21 @@ def test_strangers_who_ask_for_letters_stop_no_owner(alice: User, mailoutbox: li
     assert alice.check_password(NEW), "and the letter that is there works"
 
 
+@committing
+def test_strangers_who_claim_an_address_do_not_hold_up_its_owner(
+    alice: User, bob: User, mailoutbox: list[EmailMessage]
+) -> None:
+    claim = {"email": "alice@example.org", "action_add": ""}
+    stranger = signed_in(bob)
+    for _ in range(5):
+        stranger.post("/account/mail/", claim, REMOTE_ADDR="198.51.100.1")
+        stranger.post("/account/mail/", {"email": claim["email"], "action_send": ""}, REMOTE_ADDR="198.51.100.1")
+    assert len(mailoutbox) <= 3, "the mailbox is not flooded"
+    mailoutbox.clear()
+    signed_in(alice).post("/account/mail/", claim, REMOTE_ADDR=HOME)
+    assert len(mailoutbox) == 1
+
+
 def test_asking_for_letters_answers_alike(alice: User) -> None:
     with_mail(alice)
     answers = []
