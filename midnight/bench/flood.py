@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ AIMS = {
 }
 PAGES = ["/", "/healthz", "/history/"]
 PAGE_EVERY_SECONDS = 0.5
+# Pages of each visitor before anything is measured.
+VISITS = 30
 
 SITE = """
 import sys, django
@@ -117,27 +120,62 @@ class Reader(threading.Thread):
         return round(max(self.milliseconds), 1)
 
 
+def visited(web: Web, visitors: int) -> None:
+    """As many visitors at once as there will be attackers: a process that was never busy grows with its first crowd."""
+
+    def visit(number: int) -> None:
+        for _ in range(VISITS):
+            home = (f"127.4.0.{number + 1}", 0)
+            connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60, source_address=home)
+            connection.request("GET", PAGES[number % len(PAGES)])
+            connection.getresponse().read()
+            connection.close()
+
+    with ThreadPoolExecutor(visitors) as pool:
+        list(pool.map(visit, range(visitors)))
+
+
 def raced(web: Web, load: Load) -> dict[str, Any]:
     made = players(load.rooms)
     reader = Reader(web)
     reader.start()
-    figures = race.under_load(web, load, made)
-    return figures | {"page_ms": reader.slowest()}
+    figures = race.under_load(web, load, made) | {"page_ms": reader.slowest()}
+    end_games()
+    return figures
+
+
+def end_games() -> None:
+    """End the running games, so that the process may forget their tables."""
+    from games import intervention
+    from games.models import Game
+
+    for game_id in Game.objects.filter(ended=None).values_list("pk", flat=True):
+        intervention.void(game_id)
+
+
+def memory_at_rest(web: Web) -> int:
+    """What the process holds once it has dropped the tables of games that are over."""
+    from games import tables
+
+    time.sleep(tables.IDLE_SECONDS + 5)
+    held = web.memory_bytes()
+    sys.stderr.write(f"memory at rest: {held / 2**20:.0f} MiB\n")
+    return held
 
 
 def measure(folder: Path, seconds: float, rooms: int, rate: float, attackers: int) -> dict[str, float]:
     load = Load(rooms, rate, seconds)
     with race.running_site(folder, SITE) as web:
         # What is imported and compiled once is not the measurement's.
-        race.under_load(web, Load(rooms, rate, 2), players(rooms))
+        raced(web, Load(rooms, rate, 2))
+        visited(web, max(1, attackers))
         peace = raced(web, load)
-        before = web.memory_bytes()
+        before = memory_at_rest(web)
         with flooded(web, ["127.2.0.1"] * attackers):
             one = raced(web, load)
         with flooded(web, [f"127.3.0.{number + 1}" for number in range(attackers)]):
             many = raced(web, load)
-        raced(web, Load(rooms, rate, 2))
-        after = web.memory_bytes()
+        after = memory_at_rest(web)
         resumed = interrupted()
     return {
         "peace_p50_ms": peace["p50_ms"],

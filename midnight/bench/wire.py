@@ -1,4 +1,4 @@
-"""A WebSocket client that costs next to nothing, so that a bench measures the server: RFC 6455, text frames only."""
+"""A WebSocket client that costs next to nothing, so that a bench measures the server: RFC 6455, text and pings only."""
 
 import asyncio
 import base64
@@ -32,10 +32,13 @@ class Wire(asyncio.Protocol):
             self.opened.set_exception(error or ConnectionError("closed before it was open"))
 
     def say(self, text: bytes) -> None:
-        """Send a text; its mask is zero, which the server unmasks all the same."""
-        length = len(text)
-        head = bytes((0x81, 0x80 | length)) if length < 126 else bytes((0x81, 0xFE)) + length.to_bytes(2, "big")
-        self._transport.write(head + b"\0\0\0\0" + text)
+        self._send(0x81, text)
+
+    def _send(self, opcode: int, payload: bytes) -> None:
+        """Send a frame; its mask is zero, which the server unmasks all the same."""
+        length = len(payload)
+        head = bytes((opcode, 0x80 | length)) if length < 126 else bytes((opcode, 0xFE)) + length.to_bytes(2, "big")
+        self._transport.write(head + b"\0\0\0\0" + payload)
 
     def close(self) -> None:
         self._transport.abort()
@@ -62,5 +65,7 @@ class Wire(asyncio.Protocol):
                 break
             if data[start] == 0x81:
                 self._heard(self, data[body : body + length])
+            elif data[start] == 0x89:
+                self._send(0x8A, data[body : body + length])
             start = body + length
         self._data = data[start:]
