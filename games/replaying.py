@@ -45,6 +45,16 @@ KEYS = ("iron_key", "brass_key")
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A moment of note: the number of its event, what happened, and every seat's points once it had."""
+
+    seq: int
+    kind: Moment
+    sentence: str
+    points: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """What the page of a replay is made of: `document` for its script, everything else for its template."""
 
@@ -52,7 +62,7 @@ class Replay:
     first: dict[str, Any]
     who: list[str]
     edition: Edition
-    moments: list[tuple[int, Moment, str]]
+    moments: list[Noted]
 
     @property
     def art(self) -> list[Art]:
@@ -104,7 +114,7 @@ def prepare(record: Record) -> Replay:
     terms = record.head.terms
     who = names_of(record.head)
     told: list[list[str]] = []
-    moments: list[tuple[int, Moment, str]] = []
+    moments: list[Noted] = []
     phases: list[tuple[int, str]] = []
     state = rules.blank(terms)
     first: dict[str, Any] = {}
@@ -114,7 +124,7 @@ def prepare(record: Record) -> Replay:
         sentences = _sentences(before, state, event, who)
         told.append(sentences)
         if moment := _moment(state, event):
-            moments.append((event.seq, moment, sentences[-1]))
+            moments.append(Noted(event.seq, moment, sentences[-1], _points(state)))
         if state.phase != before.phase:
             phases.append((event.seq, state.phase))
     document = as_json(record)
@@ -123,7 +133,7 @@ def prepare(record: Record) -> Replay:
     document |= {
         "told": told,
         "phases": phases,
-        "moments": [moment[:2] for moment in moments],
+        "moments": [(moment.seq, moment.kind) for moment in moments],
         "reveal": rules.sight(state, None)["reveal"],
     }
     return Replay(document, first, who, terms.edition, moments)
@@ -140,6 +150,10 @@ def names_of(head: Head) -> list[str]:
         name if seat.kind == "human" else str(names.CHARACTERS[seat.character])
         for seat, name in zip(head.terms.seats, head.names, strict=True)
     ]
+
+
+def _points(state: State) -> list[int]:
+    return [rules.score(seat, player).total for seat, player in enumerate(state.players)]
 
 
 def _moment(state: State, event: Event) -> Moment | None:

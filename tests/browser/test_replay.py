@@ -264,6 +264,16 @@ async def test_a_link_leads_to_its_moment_and_its_sight(open_page: OpenPage) -> 
     await expect(page.locator(".tile > .peek").first).to_be_visible()
 
 
+async def test_the_list_of_moments_shows_the_points_its_viewer_knew(open_page: OpenPage) -> None:
+    page = await replayed(open_page)
+    points = page.locator(".moments li").last.locator(".standings > :not([hidden])")
+    for viewer, shown in (("all", 3), ("0", 1), ("w", 0)):
+        await page.get_by_label("Seen by").select_option(viewer)
+        await expect(points).to_have_count(shown)
+    await page.get_by_label("Seen by").select_option("0")
+    await expect(points).to_have_text(re.compile(r"^Irma Vep \d+$"))
+
+
 @pytest.mark.parametrize(
     ("address", "moment"),
     [

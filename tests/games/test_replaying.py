@@ -15,7 +15,7 @@ from django.utils.translation import override
 
 from accounts import closing
 from accounts.models import User
-from games import archive, chance_secrets
+from games import archive, chance_secrets, rules
 from games.bots.selfplay import self_play, terms_for_bots
 from games.judge_worker import MOST_FAULTS
 from games.models import Game
@@ -116,6 +116,21 @@ def test_a_collection_is_complete_when_its_last_slot_is_filled() -> None:
             if filled[event["card"]] == needs[event["card"]]:
                 expected.add(event["seq"])
     assert complete == expected != set()
+
+
+@pytest.mark.parametrize("name", ["fr-2", "fr-4-bag-opened-empty", "es-2-resumed-and-left"])
+def test_each_moment_of_note_has_the_points_at_it(name: str) -> None:
+    record = kept(name)
+    moments = prepare(record).moments
+    assert moments[0].points == [0] * len(record.head.names)
+    assert record.result is not None
+    assert moments[-1].points == [score.total for score in record.result.scores]
+    state = rules.blank(record.head.terms)
+    for event in record.events:
+        state = rules.apply(state, event)
+        for moment in moments:
+            if moment.seq == event.seq:
+                assert moment.points == [rules.score(seat, one).total for seat, one in enumerate(state.players)]
 
 
 def test_the_phases_of_a_game_follow_each_other_from_the_first_event_on() -> None:

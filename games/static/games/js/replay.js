@@ -94,6 +94,13 @@ function drawLog() {
   });
 }
 
+/** In the list of moments, the points that the chosen viewer knew then: all of them, their own, or none. */
+function showPoints() {
+  for (const points of document.querySelectorAll(".standings > [data-seat]")) {
+    points.hidden = ![ALL, points.dataset.seat].includes(as.value);
+  }
+}
+
 const address = (number) => `#e=${number}&as=${as.value}`;
 
 function ask() {
@@ -166,7 +173,10 @@ scrub.addEventListener("input", () => {
   pause();
   go(Number(scrub.value));
 });
-as.addEventListener("change", () => go(seq));
+as.addEventListener("change", () => {
+  showPoints();
+  go(seq);
+});
 
 const keys = {
   " ": acts.play,
@@ -198,6 +208,7 @@ function follow() {
   if (Number.isNaN(to)) return go(seq);
   const wanted = said.get("as");
   if ([...as.options].some(({ value }) => value === wanted)) as.value = wanted;
+  showPoints();
   pause();
   go(to);
 }
