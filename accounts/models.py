@@ -176,6 +176,11 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.closed_at is None or self.deleted_at is not None
 
     @property
+    def has_page(self) -> bool:
+        """Whether there is a page about this person that a name may lead to."""
+        return self.is_found and not self.is_guest
+
+    @property
     def is_suspended(self) -> bool:
         return self.suspended_until is not None and self.suspended_until > timezone.now()
 

@@ -35,6 +35,7 @@ def tell(request: HttpRequest, code: str) -> HttpResponse:
         "names": names,
         "record": document,
         "rating": ladder.explain(game),
+        "with_page": [seat.number for seat in game.seats.select_related("user") if seat.user and seat.user.has_page],
         "is_indexed": history.is_indexed(game),
     }
     return render(request, "games/story.html", context)

@@ -107,7 +107,7 @@ def ignore(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page_of(other: User) -> str:
-    if other.is_guest or not other.is_found:
+    if not other.has_page:
         return reverse("games:lobby")
     return reverse("games:person", args=[other.name])
 

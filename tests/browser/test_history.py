@@ -58,7 +58,7 @@ async def test_what_one_asks_for_is_in_the_address_and_leads_to_the_game(open_pa
     await page.get_by_role("button", name="Show").click()
     await expect(page).to_have_url(re.compile(r"(?=.*rulebook=es)(?=.*player=irma)"))
     await expect(page.locator("table.games tbody tr")).to_have_count(1)
-    await page.locator("table.games tbody a").click()
+    await page.locator("table.games tbody td a").click()
     await expect(page.locator("svg.chart polyline")).to_have_count(3)
     await read_the_record(page)
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from urllib.parse import quote
 
 import pytest
 from django.conf import LazySettings
@@ -163,6 +164,21 @@ def test_what_cannot_be_asked_is_said_and_no_list_shown(client: Client, people: 
     page = client.get(f"/history/?{query}")
     assert page.status_code == 422
     assert page.context["page"] is None
+
+
+def test_names_lead_to_profiles_where_there_is_one(client: Client, people: list[User]) -> None:
+    alice, bob, _ = people
+    guest = User.objects.create_guest()
+    games = [finished("es-3", [alice, bob, guest]), finished("fr-3-ranked", people)]
+    archive.archive_finished()
+    closing.close(bob)
+    for address in ("/history/", "/people/Alice/", *(f"/games/{game.code}/story/" for game in games)):
+        page = client.get(address).content.decode()
+        assert 'href="/people/Alice/">Alice</a>' in page, address
+        assert "Bob" in page, address
+        assert 'href="/people/Bob/"' not in page, address
+        assert f'href="/people/{quote(guest.name)}/"' not in page, address
+    assert 'href="/people/Carla/">Carla</a>' in client.get(f"/games/{games[1].code}/story/").content.decode()
 
 
 @pytest.mark.parametrize("place", ["x", "1-2-3", "9" * 40 + "-1", "9" * 18 + "-1", "1-" + "9" * 23, "1-٣", "-"])
