@@ -166,6 +166,21 @@ def test_what_cannot_be_asked_is_said_and_no_list_shown(client: Client, people: 
     assert page.context["page"] is None
 
 
+@pytest.mark.parametrize(
+    ("query", "short"),
+    [
+        ("player=Alice&opponent=&result=&pace=&rulebook=&length=&since=&until=", "?player=Alice"),
+        ("player=+&opponent=", ""),
+        ("player=Alice&player=Bob&result=won&after=", "?player=Alice&player=Bob&result=won"),
+        ("player=J%C3%BCrgen+%26+Co&pace=", "?player=J%C3%BCrgen+%26+Co"),
+    ],
+)
+def test_an_address_with_empty_fields_leads_to_the_short_one(client: Client, query: str, short: str) -> None:
+    page = client.get(f"/history/?{query}")
+    assert page.status_code == 302
+    assert page.headers["Location"] == f"/history/{short}"
+
+
 def test_names_lead_to_profiles_where_there_is_one(client: Client, people: list[User]) -> None:
     alice, bob, _ = people
     guest = User.objects.create_guest()
@@ -304,7 +319,7 @@ def test_a_moment_in_a_list_is_said_to_be_in_utc(client: Client, people: list[Us
 def test_the_filters_stay_in_the_address_of_the_next_page(client: Client, people: list[User]) -> None:
     for _ in range(history.PAGE + 1):
         finished("fr-2", people[:2])
-    page = client.get("/history/?player=Alice&pace=live&result=&nonsense=1")
+    page = client.get("/history/?player=Alice&pace=live&result=&nonsense=1", follow=True)
     older = page.context["page"].older
     assert f'href="?player=Alice&pace=live&after={older}"' in unescape(page.content.decode())
     assert set(HistoryForm.base_fields) >= {"player", "opponent", "result", "pace", "rulebook", "since", "length"}
