@@ -77,13 +77,16 @@ def hide(by: User, message: Message, why: Why) -> Act:
     with transaction.atomic():
         message = Message.objects.select_for_update().get(pk=message.pk)
         sides.refuse_own_channel(by, message.channel)
-        before = {"hidden": message.hidden}
-        said = {"said": message.words or message.preset, "channel": message.channel}
-        act = _write(
-            by, What.HIDE, why, message.author, before=before | said, after={"hidden": True}, message=message.pk
-        )
+        before: dict[str, Any] = {"hidden": message.hidden}
+        before |= words_of(message)
+        act = _write(by, What.HIDE, why, message.author, before=before, after={"hidden": True}, message=message.pk)
         chat.hide(message.pk)
     return act
+
+
+def words_of(message: Message) -> dict[str, Any]:
+    """What the log keeps of a hidden message, and its letter quotes: the words, and where they were said."""
+    return {"said": message.words or message.preset, "channel": message.channel}
 
 
 def end_game(by: User, game: Game, why: Why) -> Act:

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -322,11 +323,24 @@ def _people_of_room(found: Room) -> list[User]:
 def person_letter(request: HttpRequest, me: User, pk: int) -> HttpResponse:
     """The letter that the form about a person would send as it is filled in now. It changes nothing."""
     found, form = get_object_or_404(User, pk=pk), ActForm(request.POST)
-    said = _filled(form)
+    said = filled(form)
     facts: dict[str, Any] = {"person": found, "until": form.until()}
     if said["what"] == What.RENAME:
         facts["before"] = {"name": found.name}
-    return _preview(request, Act(by=me, **said, **facts))
+    return preview(request, Act(by=me, **said, **facts))
+
+
+@require_POST
+@moderators_only
+def role_letter(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """The same for the form about a person's role, where it is another than theirs."""
+    if not roles.is_administrator(me):
+        raise PermissionDenied
+    found = get_object_or_404(User, pk=pk)
+    said = filled(RoleForm(request.POST), "role", "words")
+    what = What.ROLE if said["role"] and said["role"] != found.role else ""
+    act = Act(by=me, person=found, what=what, words=said["words"], reason=Reason.OTHER, after={"role": said["role"]})
+    return preview(request, act)
 
 
 @require_POST
@@ -336,9 +350,9 @@ def game_letter(request: HttpRequest, me: User, code: str) -> HttpResponse:
     found = get_object_or_404(Game, code=code)
     people = _people_of_game(found)
     form = GameActForm(request.POST, game=found, people=people)
-    said = _filled(form)
+    said = filled(form)
     person = _chosen(form, people) if said["what"] == What.REMOVE else None
-    return _preview(request, Act(by=me, game=found, person=person, **said), people)
+    return preview(request, Act(by=me, game=found, person=person, **said), people)
 
 
 @require_POST
@@ -348,24 +362,25 @@ def room_letter(request: HttpRequest, me: User, code: str) -> HttpResponse:
     found = get_object_or_404(Room.objects.select_related("owner"), code=code)
     people = _people_of_room(found)
     form = RoomActForm(request.POST, room=found, people=people)
-    said = _filled(form)
+    said = filled(form)
     chosen = _chosen(form, people)
     after = {"owner": chosen.pk} if chosen and said["what"] == What.HAND_OVER else {}
     person = chosen if said["what"] == What.REMOVE else found.owner
-    return _preview(request, Act(by=me, room=found.code, person=person, after=after, **said), people)
+    return preview(request, Act(by=me, room=found.code, person=person, after=after, **said), people)
 
 
-def _filled(form: ActForm | AtTheTableForm) -> dict[str, str]:
-    """What a form says so far; empty where nothing valid is said yet."""
+def filled(form: Form, *names: str) -> dict[str, str]:
+    """What a form says so far in these fields, else of an act; empty where nothing valid is said yet."""
     form.is_valid()
-    return {name: form.cleaned_data.get(name) or "" for name in ("what", "reason", "words")}
+    return {name: form.cleaned_data.get(name) or "" for name in names or ("what", "reason", "words")}
 
 
 def _chosen(form: AtTheTableForm, people: list[User]) -> User | None:
     return next((one for one in people if one.pk == form.cleaned_data.get("person")), None)
 
 
-def _preview(request: HttpRequest, act: Act, people: Sequence[User] = ()) -> HttpResponse:
+def preview(request: HttpRequest, act: Act, people: Sequence[User] = ()) -> HttpResponse:
+    """The letters about this act, which is not stored; without an act, the word that one is to be chosen."""
     context = {"act": act, "previews": previews_of(act, people) if act.what else []}
     return render(request, "games/moderation/_preview.html", context)
 

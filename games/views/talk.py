@@ -1,5 +1,7 @@
 """The chat of a game or room: one fragment, fetched when the doorbell rings; and what a moderator takes out of it."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -9,14 +11,15 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import User
 from games import chat
-from games.models import Ignored, Message
+from games.models import Act, Case, Ignored, Message, What
 from games.moderation import acts, roles, sides, visibility
 from games.moderation.acts import Why
 from games.moderation.forms import HideForm
-from games.views.moderators import moderators_only, say_why
+from games.views.moderators import filled, moderators_only, preview
 
 
 @require_http_methods(["GET", "POST"])
@@ -115,33 +118,57 @@ def _page_of(other: User) -> str:
 @require_http_methods(["GET", "POST"])
 @moderators_only
 def hide(request: HttpRequest, me: User, pk: int) -> HttpResponse:
-    """Hide one message, with a reason: from a case, which its form names, or from beside the message, in a dialog or on
-    a page. A message that the moderator may not read is not there for them, to look at or to act on."""
-    message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
-    if not visibility.may_read(me, message):
-        raise Http404
-    form, done = HideForm(request.POST or None), False
-    within = form.cleaned_data["case"] if form.is_valid() else None
-    if form.is_valid():
-        why = Why(form.cleaned_data["reason"], form.cleaned_data["words"], within)
-        try:
-            acts.hide(me, message, why)
-        except ValidationError as refused:
-            if within:
-                say_why(request, refused)
-            form.add_error(None, refused)
-        else:
-            done = True
+    """Hide one message, with a reason: from a case, which the address names, or from beside the message, in a dialog or
+    on a page. A message that the moderator may not read is not there for them, to look at or to act on."""
+    message = _readable(me, pk)
+    form = HideForm(request.POST or None, initial={"case": request.GET.get("case", "")})
     htmx = bool(getattr(request, "htmx", False))
-    if done and not htmx:
+    done = _is_hidden_now(me, message, form)
+    within = form.cleaned_data["case"] if done else None
+    if done and (within or not htmx):
         messages.success(request, gettext("Done, and written down."))
-    if within:
-        return redirect("games:case", within.pk)
-    if done and not htmx:
-        return redirect("games:moderated_person", message.author_id)
+        address = _page_after(message, within)
+        return HttpResponseClientRedirect(address) if htmx else redirect(address)
     name = "games/moderation/_hide.html" if htmx else "games/moderation/hide.html"
     context = {"form": form, "message": message, "said": chat.text(message), "done": done}
     return render(request, name, context, status=422 if form.errors else 200)
+
+
+def _readable(moderator: User, pk: int) -> Message:
+    message = get_object_or_404(Message.objects.select_related("author"), pk=pk)
+    if not visibility.may_read(moderator, message):
+        raise Http404
+    return message
+
+
+def _is_hidden_now(me: User, message: Message, form: HideForm) -> bool:
+    """Do what the form says; False where it says nothing yet, or says why not."""
+    if not form.is_valid():
+        return False
+    said = form.cleaned_data
+    try:
+        acts.hide(me, message, Why(said["reason"], said["words"], said["case"]))
+    except ValidationError as refused:
+        form.add_error(None, refused)
+        return False
+    return True
+
+
+def _page_after(message: Message, within: Case | None) -> str:
+    return (
+        reverse("games:case", args=[within.pk])
+        if within
+        else reverse("games:moderated_person", args=[message.author_id])
+    )
+
+
+@require_POST
+@moderators_only
+def hide_letter(request: HttpRequest, me: User, pk: int) -> HttpResponse:
+    """The letter that hiding this message would send, as the form is filled in now. It changes nothing."""
+    message, form = _readable(me, pk), HideForm(request.POST)
+    facts: dict[str, Any] = {"what": What.HIDE, "person": message.author, "before": acts.words_of(message)}
+    return preview(request, Act(by=me, **filled(form, "reason", "words"), **facts))
 
 
 def _me(request: HttpRequest) -> User:

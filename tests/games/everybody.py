@@ -164,6 +164,7 @@ NAMED = {
     "games:decide_appeal": "appeal",
     "games:decide_case": "case",
     "games:hide": "message",
+    "games:hide_letter": "message",
     "games:release": "case",
     "games:undo": "act",
     "mfa_edit_webauthn": "nothing",

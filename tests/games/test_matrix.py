@@ -52,6 +52,8 @@ def test_nobody_whom_signing_in_or_another_language_leads_to_an_address_finds_no
         "games:person_letter",
         "games:game_letter",
         "games:room_letter",
+        "games:role_letter",
+        "games:hide_letter",
         "admin:logout",
     }
 

@@ -127,6 +127,42 @@ def test_the_preview_shows_the_letter_and_stores_nothing(juve: User, max_: User,
     assert not Letter.objects.exists()
 
 
+def test_hiding_a_message_shows_its_letter_first(juve: User, max_: User, irma: User) -> None:
+    game = game_of(max_, irma)
+    place = chat.place_of(chat.channel_of(game), max_.pk)
+    assert place is not None
+    message = chat.say(max_, place, words="You fool")
+    case = cases.claim(reports.file_report(irma, max_, Reason.INSULT, "", Moment(game, message)).case, juve)
+    office, address = client_of(juve), f"/moderation/messages/{message.pk}/hide/"
+    assert f"{address}?case={case.pk}" in office.get(f"/moderation/cases/{case.pk}/").content.decode()
+    page = office.get(f"{address}?case={case.pk}").content.decode()
+    assert f'data-preview="{address}letter/"' in page
+    assert not re.search(r'<option value="[^"]+" selected', page.split('name="reason"')[1])
+    said = {"reason": "insult", "words": "Calm down.", "case": case.pk}
+    letter = html.unescape(office.post(f"{address}letter/", said).content.decode())
+    for part in ("To: Max", "A message of yours has been hidden.", "You fool", "Insults or hate", "Calm down."):
+        assert part in letter
+    message.refresh_from_db()
+    assert (message.hidden, Act.objects.count(), Letter.objects.count()) == (False, 0, 0)
+    answer = office.post(f"{address}?case={case.pk}", said, headers=HTMX)
+    assert answer.headers["HX-Redirect"] == f"/moderation/cases/{case.pk}/"
+    message.refresh_from_db()
+    assert message.hidden
+
+
+def test_giving_a_role_shows_its_letter_first(juve: User, max_: User) -> None:
+    nick = moderator("Nick", administrator=True)
+    office, address = client_of(nick), f"/moderation/people/{max_.pk}/role/letter/"
+    assert f'data-preview="{address}"' in office.get(f"/moderation/people/{max_.pk}/").content.decode()
+    letter = html.unescape(office.post(address, {"role": "moderator", "words": "Welcome."}).content.decode())
+    for part in ("To: Max", "You have another role here now.", "moderator</dd>", "Welcome."):
+        assert part in letter
+    assert "Choose what to do" in office.post(address, {"role": "player"}).content.decode()
+    assert client_of(juve).post(address, {"role": "moderator"}).status_code == 403
+    max_.refresh_from_db()
+    assert (max_.is_staff, Act.objects.count(), Letter.objects.count()) == (False, 0, 0)
+
+
 def test_only_staff_previews_letters(max_: User, irma: User) -> None:
     answer = client_of(irma).post(f"/moderation/people/{max_.pk}/letter/", {"what": "warn"}, headers=HTMX)
     assert answer.status_code == 403

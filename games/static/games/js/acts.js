@@ -1,7 +1,5 @@
 /* A moderator's form shows what fits the chosen act: its reasons, and who is meant or for how long only where the act asks
- * for it. The server holds the same table (data-fitting) and refuses the rest. Beside it stands the letter that would go. */
-
-const TYPING_MS = 500;
+ * for it. The server holds the same table (data-fitting) and refuses the rest. */
 
 const field = (form, name) => form.elements.namedItem(name);
 
@@ -10,19 +8,6 @@ const offer = (select, all, fits) => {
   const chosen = select.value;
   select.replaceChildren(...all.filter((option) => !option.value || fits(option.value)));
   select.value = fits(chosen) ? chosen : "";
-};
-
-/** Show the letter as the form is filled in now; of two answers the later question's counts. */
-const previewer = (form) => {
-  const place = form.querySelector("[data-preview]");
-  let asked = 0;
-  return async () => {
-    const mine = ++asked;
-    const answer = await fetch(place.dataset.preview, { method: "POST", body: new FormData(form) }).catch(() => null);
-    if (!answer?.ok) return;
-    const letter = await answer.text().catch(() => null);
-    if (letter !== null && mine === asked) htmx.swap(place, letter, { swapStyle: "innerHTML" });
-  };
 };
 
 const watch = (form) => {
@@ -41,19 +26,10 @@ const watch = (form) => {
       if (!asked) select.value = "";
     }
   };
-  const preview = previewer(form);
-  let typing = 0;
-  form.addEventListener("input", () => {
-    clearTimeout(typing);
-    typing = setTimeout(preview, TYPING_MS);
-  });
   form.addEventListener("change", ({ target }) => {
     if (target === field(form, "what")) show();
-    clearTimeout(typing);
-    preview();
   });
   show();
-  preview();
 };
 
 for (const form of document.querySelectorAll("form[data-fitting]")) watch(form);
