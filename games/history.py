@@ -5,7 +5,7 @@ meanwhile moves it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Self
@@ -168,11 +168,12 @@ def page(
     before: Cursor | None = None,
     viewer: int | None = None,
     size: int = PAGE,
+    lines: Mapping[int, RatingEvent] | None = None,
 ) -> Page:
     """The games that were asked for after this place, or before that one; without one, the latest.
 
     A game that is not listed is found in the lists of its own players by themselves. In a list of all games the
-    viewer's own seats are marked.
+    viewer's own seats are marked. `lines` are rating changes of that player, by game, that the caller knows already.
     """
     player: User | None = asked.get("player")
     found = _of_player(player, asked, viewer) if player else _of_all(asked)
@@ -187,7 +188,7 @@ def page(
     if backwards:
         rows.reverse()
     games = [row.game for row in rows] if player else rows
-    entries = _entries(games, player.pk if player else viewer)
+    entries = _entries(games, player.pk if player else viewer, lines)
     first, last = (_cursor(games[0]), _cursor(games[-1])) if games else ("", "")
     return Page(
         entries,
@@ -256,13 +257,13 @@ def _cursor(game: Game) -> str:
     return str(Cursor(game.ended, game.pk))
 
 
-def _entries(games: Iterable[Game], own: int | None) -> list[Entry]:
+def _entries(games: Iterable[Game], own: int | None, lines: Mapping[int, RatingEvent] | None = None) -> list[Entry]:
     games = list(games)
     seats: dict[int, list[Seat]] = {game.pk: [] for game in games}
     sitting = Seat.objects.filter(game__in=seats).select_related("user")
     for seat in sitting.order_by(F("place").asc(nulls_last=True), "number"):
         seats[seat.game_id].append(seat)
-    changes = {} if own is None else ladder.lines_in(games, own)
+    changes = {} if own is None else ladder.lines_in(games, own, lines)
     return [Entry(game, seats[game.pk], _own(seats[game.pk], own), changes.get(game.pk)) for game in games]
 
 

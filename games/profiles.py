@@ -110,16 +110,19 @@ def profile(player: User, viewer: int | None) -> Profile:
         asked["since"] = played.pop().ended.date()
     opponents = list(_opponents(player)[: OPPONENTS + 1])
     own = player.pk == viewer
+    ladders = _ladders(player, in_force)
+    # The latest games are among the latest rated ones, if they are rated.
+    lines = {event.game_id: event for line in ladders for event in line.events}
     return Profile(
         career=career,
         plan=_favourite_plan(career),
-        ladders=_ladders(player, in_force),
+        ladders=ladders,
         best_wins=_best_wins(player, in_force),
         opponents=opponents[:OPPONENTS],
         more_opponents=len(opponents) > OPPONENTS,
         # When a game that is not listed was played is for its players; of rated ones the ladder tells everybody.
         searches=_searches([one for one in played if one.listed or own], only),
-        recent=history.page(asked, viewer=viewer, size=RECENT_GAMES),
+        recent=history.page(asked, viewer=viewer, size=RECENT_GAMES, lines=lines),
         conduct=[(str(kind.label), getattr(career, kind)) for kind in Seat.Conduct] if own else (),
     )
 

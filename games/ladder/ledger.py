@@ -1,6 +1,6 @@
 """Which lines of the ledger are in force: each generation from its first game on, until a later one takes over."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Max, Q, QuerySet
@@ -57,11 +57,18 @@ def lines_of(user_id: int, pace: str, within: Sequence[Span] | None = None) -> Q
     return RatingEvent.objects.filter(in_force(pace, within), player=user_id, pace=pace)
 
 
-def lines_in(games: Iterable[Game], user_id: int) -> dict[int, RatingEvent]:
-    """The lines that count for this player in these games, by the game's id; none for a game that is not rated."""
+def lines_in(
+    games: Iterable[Game], user_id: int, known: Mapping[int, RatingEvent] | None = None
+) -> dict[int, RatingEvent]:
+    """The lines that count for this player in these games, by the game's id; none for a game that is not rated.
+
+    `known` are lines in force of this player that the caller has already: nothing is asked for where they are enough.
+    """
     rated = [game for game in games if game.rated == Game.Rated.RATED and game.voided is None]
     if not rated:
         return {}
+    if known is not None and all(game.pk in known for game in rated):
+        return {game.pk: known[game.pk] for game in rated}
     within = spans_by_pace(sorted({game.pace for game in rated}))
     # By the games alone: with the player in it, SQLite would walk along all games that this player was rated in.
     lines = RatingEvent.objects.filter(game__in=[game.pk for game in rated])

@@ -16,11 +16,13 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     player = _player(name)
     if player.name != name:
         return redirect("games:person", player.name)
+    me = request.user.pk
+    own = player.pk == me
     context = {
         "player": player,
-        "own": player.pk == request.user.pk,
-        "ignored": Ignored.objects.filter(person=request.user.pk, other=player).first(),
-        "profile": profiles.profile(player, request.user.pk),
+        "own": own,
+        "ignored": None if own or me is None else Ignored.objects.filter(person=me, other=player).first(),
+        "profile": profiles.profile(player, me),
     }
     return render(request, "games/person.html", context)
 
