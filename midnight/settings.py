@@ -476,7 +476,7 @@ LOGGING = {
         "json": {"()": "midnight.logs.JsonFormatter"},
         "text": {"()": "midnight.logs.TextFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "handlers": {"stderr": {"class": "midnight.logs.RateLimitedHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         # Django's own handlers would say everything twice, and mail it.

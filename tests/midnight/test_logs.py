@@ -1,10 +1,12 @@
 """Log lines: readable or JSON, each with the id of what it belongs to, none with a secret."""
 
+import io
 import json
 import logging
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from celery import shared_task
@@ -12,7 +14,17 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from midnight.celery import app, send_request_id
-from midnight.logs import HIDDEN, JsonFormatter, TextFormatter, belonging_to, request_id, without_secrets
+from midnight.logs import (
+    HIDDEN,
+    LONGEST_PAUSE,
+    MOST_FAULTS,
+    JsonFormatter,
+    RateLimitedHandler,
+    TextFormatter,
+    belonging_to,
+    request_id,
+    without_secrets,
+)
 
 
 def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
@@ -151,6 +163,115 @@ def test_a_line_in_a_terminal_is_one_line() -> None:
 
 def test_a_newline_in_what_is_logged_makes_no_second_json_line() -> None:
     assert "\n" not in JsonFormatter().format(record("one\ntwo"))
+
+
+# Faults that last -----------------------------------------------------------------------------------------------------
+
+
+class Log:
+    """A rate-limited log whose clock stands until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self._stream = io.StringIO()
+        self.handler = RateLimitedHandler(self._stream, lambda: self.now)
+        self.handler.setFormatter(JsonFormatter())
+        self._logger = logging.Logger("games.table")
+        self._logger.addHandler(self.handler)
+
+    def error(self, message: str, *args: object, **more: Any) -> None:
+        self._logger.error(message, *args, **more)
+
+    def info(self, message: str) -> None:
+        self._logger.info(message)
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._stream.getvalue().splitlines()]
+
+    def messages(self) -> list[str]:
+        return [line["message"] for line in self.lines()]
+
+
+def test_a_fault_of_every_millisecond_has_seven_lines_a_minute() -> None:
+    log = Log()
+    for number in range(60_000):
+        log.error("Table %s: no room (%d)", number % 7, number)
+        log.now += 0.001
+    assert len(log.lines()) <= 7
+    log.handler.close()
+    assert log.messages()[0] == "Table 0: no room (0)"
+    assert sum(line.get("repeated", 1) for line in log.lines()) == 60_000, "each occurrence is counted once"
+
+
+def test_a_fault_that_lasts_for_hours_has_a_line_a_minute() -> None:
+    log = Log()
+    for _ in range(3 * 60 * 60):
+        log.error("no room")
+        log.now += 1
+    assert len(log.lines()) <= 3 * 60 + 7
+
+
+def test_the_first_error_has_its_traceback_and_repetitions_one_line() -> None:
+    log = Log()
+    for _ in range(20):
+        try:
+            raise ValueError("no room")
+        except ValueError:
+            log.error("A step failed", exc_info=True)
+        log.now += 0.25
+    assert "ValueError: no room" in log.lines()[0]["trace"]
+    assert [("trace" in line, line["message"]) for line in log.lines()[1:]] == [
+        (False, "A step failed (3 more like this)"),
+        (False, "A step failed (8 more like this)"),
+    ]
+
+
+def test_different_faults_do_not_hide_each_other() -> None:
+    log = Log()
+    for fault in (ValueError, KeyError):
+        for message in ("A step failed", "A look failed"):
+            try:
+                raise fault("here")
+            except fault:
+                log.error(message, exc_info=True)
+    log.error("no room", extra={"view": "games:home", "status": 500})
+    log.error("no room", extra={"view": "games:lobby", "status": 500})
+    assert len([line for line in log.lines() if "trace" in line]) == 4
+    assert log.messages()[4:] == ["no room", "no room"]
+
+
+def test_an_ordinary_line_is_never_held_back_and_brings_counts_along() -> None:
+    log = Log()
+    for _ in range(3):
+        log.error("no room")
+    log.info("a seat sits")
+    log.now += 1
+    log.info("a seat sits")
+    assert log.messages() == ["no room", "a seat sits", "no room (2 more like this)", "a seat sits"]
+
+
+def test_a_fault_that_was_away_for_long_is_news_again() -> None:
+    log = Log()
+    log.error("no room")
+    log.now += LONGEST_PAUSE + 1
+    log.error("no room")
+    assert log.messages() == ["no room", "no room"]
+
+
+def test_endlessly_many_different_faults_fill_no_memory() -> None:
+    log = Log()
+    names = [
+        f"{chr(65 + number // 26 // 26)}{chr(65 + number // 26 % 26)}{chr(65 + number % 26)}" for number in range(900)
+    ]
+    for name in names:
+        log.error(name)
+    assert len(log.lines()) == 900
+    assert len(log.handler._faults) == MOST_FAULTS
+
+
+def test_every_process_limits_its_log(settings: Settings) -> None:
+    used = [settings.LOGGING["handlers"][name]["class"] for name in settings.LOGGING["root"]["handlers"]]
+    assert used == ["midnight.logs.RateLimitedHandler"]
 
 
 # Ids ------------------------------------------------------------------------------------------------------------------
