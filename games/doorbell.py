@@ -6,22 +6,17 @@ by the look that every process takes once a second.
 """
 
 import asyncio
-import contextlib
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
-import redis
-import redis.asyncio
-from django.conf import settings
+from games import valkey
 
 logger = logging.getLogger(__name__)
 
 CHANNEL = "midnight:doorbell"
-AGAIN_SECONDS = 0.5
 # Rings of so long a moment travel together: one costs as much as deciding three commands.
 GATHER_SECONDS = 0.005
-SILENT_SECONDS = 2
 NOBODY: Mapping[int, int] = {}
 
 
@@ -51,7 +46,9 @@ class Doorbell:
         self._moves: list[tuple[int, int, str, int]] = []
         self._something = asyncio.Event()
         self._heard_at = 0.0
-        self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._tell())]
+        self._publisher = valkey.Publisher()
+        self._subscriber = valkey.Subscriber(lambda _channel, data: self._hear(data), CHANNEL)
+        self._telling = asyncio.create_task(self._tell())
 
     def ring(self, game_id: int, head: int) -> None:
         """Tell the others how far a game is; 0 says that its shares are fixed."""
@@ -68,41 +65,18 @@ class Doorbell:
         return asyncio.get_running_loop().time() - self._heard_at
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._telling.cancel()
+        await asyncio.gather(self._telling, self._subscriber.close(), return_exceptions=True)
+        await self._publisher.close()
 
     async def _tell(self) -> None:
-        client = _client()
-        try:
-            while True:
-                await self._something.wait()
-                await asyncio.sleep(GATHER_SECONDS)
-                self._something.clear()
-                message = _words(games=self._rings, moved=self._moves)
-                self._rings, self._moves = {}, []
-                try:
-                    async with asyncio.timeout(SILENT_SECONDS):
-                        await client.publish(CHANNEL, message)
-                except (redis.RedisError, OSError) as error:
-                    logger.debug("A ring was lost: %s", error)
-        finally:
-            await client.aclose()
-
-    async def _listen(self) -> None:
         while True:
-            client = _client()
-            try:
-                async with client.pubsub(ignore_subscribe_messages=True) as ear:
-                    await ear.subscribe(CHANNEL)
-                    async for message in ear.listen():
-                        self._hear(message["data"])
-            except (redis.RedisError, OSError) as error:
-                logger.debug("The doorbell is silent: %s", error)
-            finally:
-                with contextlib.suppress(redis.RedisError, OSError):
-                    await client.aclose()
-            await asyncio.sleep(AGAIN_SECONDS)
+            await self._something.wait()
+            await asyncio.sleep(GATHER_SECONDS)
+            self._something.clear()
+            message = _words(games=self._rings, moved=self._moves)
+            self._rings, self._moves = {}, []
+            await self._publisher.publish(CHANNEL, message)
 
     def _hear(self, data: bytes) -> None:
         try:
@@ -126,11 +100,6 @@ class Doorbell:
             self._renamed(person)
 
 
-def _client() -> "redis.asyncio.Redis":
-    # No time limit on an idle line: redis-py would end it after five seconds.
-    return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=2)
-
-
 def _words(
     games: Mapping[int, int] = NOBODY,
     moved: Sequence[tuple[int, int, str, int]] = (),
@@ -145,22 +114,14 @@ def _words(
 
 def ring(game_id: int, head: int) -> None:
     """Tell the web processes how far a game is."""
-    _publish(_words(games={game_id: head}))
+    valkey.publish(CHANNEL, _words(games={game_id: head}))
 
 
 def tell_ended(person_id: int) -> None:
     """Tell the web processes that a session of this person's is over, or all of them: each looks which."""
-    _publish(_words(ended=[person_id]))
+    valkey.publish(CHANNEL, _words(ended=[person_id]))
 
 
 def tell_renamed(person_id: int) -> None:
     """Tell the web processes that this person has another name: each reads it for the tables where they sit."""
-    _publish(_words(renamed=[person_id]))
-
-
-def _publish(message: str) -> None:
-    try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1) as client:
-            client.publish(CHANNEL, message)
-    except (redis.RedisError, OSError) as error:
-        logger.debug("A ring was lost: %s", error)
+    valkey.publish(CHANNEL, _words(renamed=[person_id]))

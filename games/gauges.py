@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from games import servers
+from games import servers, valkey
 from games.models import Appeal, Case, Game, Server
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ def take() -> Sample:
         "appeals": Appeal.objects.filter(decided=None).count(),
     }
     try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2) as client:
+        with valkey.client() as client:
             sample["jobs"] = client.llen(QUEUE) + client.llen(settings.LETTERS_QUEUE)
             client.lpush(KEY, json.dumps(sample))
             client.ltrim(KEY, 0, KEPT - 1)
@@ -66,7 +66,7 @@ AGES = (timedelta(0), timedelta(hours=1), timedelta(days=1))
 def samples() -> list[Sample]:
     """The samples of the last hour, the oldest first."""
     try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2) as client:
+        with valkey.client() as client:
             kept: list[bytes] = client.lrange(KEY, 0, KEPT - 1)
     except (redis.RedisError, OSError):
         return []

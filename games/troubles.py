@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as say
 
-from games import gauges, ladder, servers
+from games import gauges, ladder, servers, valkey
 from games.models import Game, Generation, Nudge, Proof, Server
 from games.models.play import MOST_STALLED_MS
 from games.rules.terms import MOST_EVENTS
@@ -25,7 +25,6 @@ OLD_HEARTBEAT_SECONDS = 15
 MOST_JOBS = 100
 # A game that waits longer for its rating, a game that waits longer for its clock, is in trouble.
 UNRATED_SECONDS = 60
-PATIENCE_SECONDS = 2
 # A letter that was begun so long ago was not taken.
 UNSENT = timedelta(minutes=2)
 # It is tried again every few minutes: one that was begun so long ago is not needed any more.
@@ -72,7 +71,7 @@ def _heartbeats() -> list[Finding]:
 
 def _queue() -> list[Finding]:
     try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_SECONDS) as client:
+        with valkey.client() as client:
             jobs, letters = int(client.llen(gauges.QUEUE)), int(client.llen(settings.LETTERS_QUEUE))
             last = client.get(HEARTBEAT)
     except (redis.RedisError, OSError):

@@ -8,14 +8,20 @@ from typing import Any
 
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
+from games import valkey
+
 
 class SharedPoolClient(RedisCacheClient):
-    """A client whose pools of connections are those of every other one with the same servers."""
+    """A client whose pools of connections are those of every other one with the same servers.
+
+    While Valkey is away it raises at once, so that a page which asks the cache waits for it once at most.
+    """
 
     _shared: dict[tuple[str, ...], dict[int, Any]] = {}
 
     def __init__(self, servers: list[str], **options: Any) -> None:
         super().__init__(servers, **options)
+        self._client = valkey.GatedClient
         self._pools = self._shared.setdefault(tuple(servers), {})
 
 

@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.request import split_domain_port
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 
+from games import valkey
 from midnight import schedule
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class Ill(Exception):
 
 
 def beat() -> None:
-    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE) as client:
+    with valkey.client(PATIENCE) as client:
         client.set(HEARTBEAT, time.time())
 
 
@@ -55,13 +56,13 @@ async def database() -> None:
 
 async def heartbeat_age() -> float | None:
     """Seconds since the worker last worked, None if it never did."""
-    async with redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE, retry=None) as client:
+    async with valkey.async_client(PATIENCE) as client:
         last = await client.get(HEARTBEAT)
     return None if last is None else max(0.0, time.time() - float(last))
 
 
 async def ask_redis() -> None:
-    async with redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE, retry=None) as client:
+    async with valkey.async_client(PATIENCE) as client:
         await client.ping()
 
 

@@ -17,6 +17,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from games import valkey
 from midnight import schedule
 
 
@@ -199,34 +200,17 @@ CACHES = {
         "VERSION": 2,
         "OPTIONS": {
             "serializer": "midnight.json_cache.JsonSerializer",
-            # A page does not wait long for something that may be lost, nor for a place among the connections.
-            "pool_class": "redis.BlockingConnectionPool",
-            "max_connections": 20,
-            "timeout": 2,
-            "socket_timeout": 2,
-            "socket_connect_timeout": 2,
-            "retry": None,
+            **valkey.CACHE_OPTIONS,
         },
     }
 }
-CHANNEL_LAYERS = {
-    "default": {
-        # One connection a process whatever the number of sockets, and nothing to drop when one of them is slow.
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # Without it redis-py ends a quiet connection after five seconds.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}]},
-    }
-}
+# One connection a process whatever the number of sockets, and nothing to drop when one of them is slow.
+CHANNEL_LAYERS = {"default": {"BACKEND": "games.channel_layer.ChannelLayer"}}
 
 # Jobs. Each may run twice and none may be needed: what was lost with the broker is found again by a sweep.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
 # Whoever sends a job waits two seconds at most for a Valkey that hangs; workers come back by a way of their own.
-CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "socket_timeout": 2,
-    "socket_connect_timeout": 2,
-    "health_check_interval": 5,
-    "max_retries": 0,
-}
+CELERY_BROKER_TRANSPORT_OPTIONS = valkey.BROKER_OPTIONS
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

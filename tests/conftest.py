@@ -18,6 +18,7 @@ from psycopg.errors import LockNotAvailable
 from xdist import is_xdist_worker
 
 from games.migrations import _append_only
+from games.valkey import gate
 from tests.services import running_postgres, running_valkey
 from tests.settings import ON_POSTGRES, POSTGRES_FOLDER, VALKEY
 
@@ -141,6 +142,7 @@ def valkey_server() -> Iterator[redis.Redis]:
 def valkey(valkey_server: redis.Redis) -> redis.Redis:
     """A client of this process's Valkey, where nothing is left of the test before."""
     valkey_server.flushall()
+    gate.open()
     return valkey_server
 
 

@@ -71,6 +71,8 @@ LEVELS: list[list[str]] = [
         "games.charts",
         "games.links",
         "games.one_by_one",
+        "games.valkey",
+        "games.channel_layer",
     ],
     ["games.rules"],
 ]
