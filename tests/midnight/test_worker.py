@@ -29,10 +29,18 @@ LETTERS = 6
 
 
 class Worker:
-    def __init__(self, process: subprocess.Popen[bytes], address: Path) -> None:
-        self.process = process
+    def __init__(self, folder: Path, address: Path, environment: dict[str, str]) -> None:
+        self._environment = {"MIDNIGHT_VAR": str(folder), "REDIS_URL": f"unix://{address}", **environment}
+        self.process: subprocess.Popen[bytes]
         self.redis = redis.Redis(unix_socket_path=str(address))
         self.broker = app.connection_for_write(f"redis+socket://{address}")
+
+    def start(self) -> None:
+        self.process = stack.child(
+            [sys.executable, ROOT / "manage.py", "worker", "--skip-checks"],
+            cwd=ROOT,
+            env=clean_environment(**self._environment),
+        )
 
     def ask(self, job: "Task[..., object]", *words: str) -> None:
         job.apply_async(words, connection=self.broker)
@@ -55,19 +63,15 @@ def worker(**environment: str) -> Iterator[Worker]:
     with tempfile.TemporaryDirectory(prefix="midnight-") as folder:
         address = Path(folder) / "valkey.sock"
         with running_valkey(address):
-            process = stack.child(
-                [sys.executable, ROOT / "manage.py", "worker", "--skip-checks"],
-                cwd=ROOT,
-                env=clean_environment(MIDNIGHT_VAR=folder, REDIS_URL=f"unix://{address}", **environment),
-            )
-            here = Worker(process, address)
+            here = Worker(Path(folder), address, environment)
+            here.start()
             try:
                 yield here
             finally:
                 here.broker.release()
                 here.redis.close()
-                process.kill()
-                process.wait()
+                here.process.kill()
+                here.process.wait()
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand
 from kombu.transport.redis import Channel, Transport
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from midnight import stack
+from midnight import backlog, stack
 from midnight.celery import app
 
 logger = logging.getLogger(__name__)
@@ -46,6 +46,8 @@ class Command(BaseCommand):
         # It warns of root because of pickled jobs; ours are JSON, and production does not run as root.
         warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
         Transport.Channel = StandingChannel
+        for queue in (app.conf.task_default_queue, settings.LETTERS_QUEUE):
+            backlog.drop_superfluous(queue)
         with beside(settings.LETTERS_QUEUE):
             status = work(app.conf.task_default_queue)
         sys.exit(status)
