@@ -1,7 +1,6 @@
 """What is wrong with the site right now, for staff: whatever somebody has to look at."""
 
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +21,7 @@ logger = logging.getLogger(__name__)
 # The worker's sign of life, as midnight/health.py writes it.
 HEARTBEAT = "midnight:heartbeat"
 OLD_HEARTBEAT_SECONDS = 15
+MOST_AHEAD_SECONDS = 1
 MOST_JOBS = 100
 # A game that waits longer for its rating, a game that waits longer for its clock, is in trouble.
 UNRATED_SECONDS = 60
@@ -73,13 +73,15 @@ def _queue() -> list[Finding]:
     try:
         with valkey.client() as client:
             jobs, letters = int(client.llen(gauges.QUEUE)), int(client.llen(settings.LETTERS_QUEUE))
-            last = client.get(HEARTBEAT)
+            last, now = client.get(HEARTBEAT), valkey.moment(client.time())
     except (redis.RedisError, OSError):
         return [Finding(str(say("Redis")), str(say("does not answer")), wrong=True)]
-    age = None if last is None else max(0.0, time.time() - float(last))
+    age = None if last is None else now - float(last)
     said = str(say("none yet")) if age is None else str(say("%(seconds)d s ago")) % {"seconds": age}
+    # One of the future was written before a clock was set back: it says nothing about now.
+    ill = age is None or not -MOST_AHEAD_SECONDS <= age <= OLD_HEARTBEAT_SECONDS
     return [
-        Finding(str(say("Last heartbeat of the worker")), said, age is None or age > OLD_HEARTBEAT_SECONDS),
+        Finding(str(say("Last heartbeat of the worker")), said, ill),
         Finding(str(say("Jobs that wait")), str(jobs), jobs > MOST_JOBS),
         Finding(str(say("Letters that wait")), str(letters), letters > MOST_JOBS),
     ]

@@ -80,6 +80,12 @@ def async_pool(**options: Any) -> async_connection.ConnectionPool:
     return pool
 
 
+def moment(answer: tuple[int, int]) -> float:
+    """The answer to TIME as seconds since 1970: one clock for processes of several machines."""
+    seconds, microseconds = answer
+    return seconds + microseconds / 1_000_000
+
+
 class _Guard(async_connection.AbstractConnection):
     """Ends a connection that the kernel has given up.
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from hmac import compare_digest
 from typing import Any
@@ -23,6 +22,8 @@ logger = logging.getLogger(__name__)
 HEARTBEAT = "midnight:heartbeat"
 # Beat sends a heartbeat every few seconds (schedule.py): after three that are missing the worker is ill.
 OLDEST_HEARTBEAT = 3 * schedule.HEARTBEAT_SECONDS
+# Ahead of Valkey's clock by more, it was written before that clock was set back: it says nothing about now.
+MOST_AHEAD = 1
 # The longest that one part may take to answer.
 PATIENCE = 2.0
 
@@ -36,8 +37,9 @@ class Ill(Exception):
 
 
 def beat() -> None:
+    """Write the time by Valkey's clock, which is also what its age is measured by: no machine's own clock matters."""
     with valkey.client(PATIENCE) as client:
-        client.set(HEARTBEAT, time.time())
+        client.set(HEARTBEAT, valkey.moment(client.time()))
 
 
 def ask_database() -> None:
@@ -55,10 +57,10 @@ async def database() -> None:
 
 
 async def heartbeat_age() -> float | None:
-    """Seconds since the worker last worked, None if it never did."""
+    """Seconds since the worker last worked, None if it never did; below zero where Valkey's clock was set back."""
     async with valkey.async_client(PATIENCE) as client:
         last = await client.get(HEARTBEAT)
-    return None if last is None else max(0.0, time.time() - float(last))
+        return None if last is None else valkey.moment(await client.time()) - float(last)
 
 
 async def ask_redis() -> None:
@@ -73,6 +75,8 @@ async def worker() -> None:
         raise Ill("nobody knows: Redis does not answer") from None
     if age is None:
         raise Ill("no heartbeat yet")
+    if age < -MOST_AHEAD:
+        raise Ill(f"its last heartbeat is {-age:.0f} s ahead: a clock was set back")
     if age > OLDEST_HEARTBEAT:
         raise Ill(f"its last heartbeat is {age:.0f} s old")
 

@@ -91,6 +91,12 @@ def test_each_trouble_is_named_with_the_games_to_look_at(valkey: redis.Redis) ->
 
 
 @pytest.mark.usefixtures("all_well")
+def test_a_heartbeat_of_the_future_is_wrong(valkey: redis.Redis) -> None:
+    valkey.set(health.HEARTBEAT, time.time() + 3_600)
+    assert wrong() == ["Last heartbeat of the worker"]
+
+
+@pytest.mark.usefixtures("all_well")
 def test_what_recounts_find_is_wrong_until_one_finds_nothing() -> None:
     alice, bob = people("Alice", "Bob")
     finish([alice, bob], kept_as="record")

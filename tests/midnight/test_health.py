@@ -54,6 +54,24 @@ async def test_an_old_heartbeat_is_no_worker(async_client: AsyncClient, valkey: 
     assert found["worker"] == "its last heartbeat is 100 s old"
 
 
+async def test_a_heartbeat_of_the_future_is_no_worker(async_client: AsyncClient, valkey: redis.Redis) -> None:
+    valkey.set(health.HEARTBEAT, time.time() + 3_600)
+    status, found = await ask(async_client)
+    assert status == 503
+    assert found["worker"] == "its last heartbeat is 3600 s ahead: a clock was set back"
+
+
+async def test_a_workers_own_clock_does_not_matter(
+    async_client: AsyncClient, worker_works: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    for step in (3_600, -3_600):
+        monkeypatch.setattr(time, "time", lambda step=step: now + step)
+        assert (await ask(async_client))[1]["worker"] == "ok"
+        health.beat()
+        assert (await ask(async_client))[1]["worker"] == "ok"
+
+
 async def test_a_database_that_fails_is_named_and_nothing_else_is_told(
     async_client: AsyncClient, worker_works: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
