@@ -14,4 +14,4 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         stack.require_redis()
-        app.Beat(schedule=str(settings.VAR / "beat"), quiet=True).run()
+        app.Beat(schedule=str(settings.VAR / "beat"), scheduler="midnight.scheduler:Scheduler", quiet=True).run()
