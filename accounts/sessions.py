@@ -6,7 +6,9 @@ keeps a socket open. A session that runs out by itself has no such row: each pro
 its sockets last (`ExpiryWatch`).
 """
 
-from collections.abc import Collection
+import time
+from collections import deque
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from importlib import import_module
 
@@ -24,9 +26,10 @@ from django.utils import timezone
 from accounts import addresses, signals
 from accounts.models import EndedSession, User
 
-# How long the end of a session is looked for. Longer than any connection takes from its sign-in check to its table,
-# and than any transaction or difference of clocks.
-OVERLAP = timedelta(seconds=15)
+# How long each end of a session is told again. Longer than any connection takes from its sign-in check to its table.
+OVERLAP_SECONDS = 15.0
+# Rows get their ids in one order and appear in another: a look goes back by so many, for transactions that took long.
+IDS_BACK = 200
 KEPT = timedelta(days=1)
 # Where a session remembers the keys that it had before.
 FORMER_KEYS = "former_keys"
@@ -39,18 +42,33 @@ ASKED_AT_ONCE = 500
 class EndWatch:
     """What one process asks each second: which sessions ended lately?
 
-    A row comes again and again for fifteen seconds, so a socket that was just connecting when it was written, or a
-    row whose transaction took long, is caught by a later look. Ending a socket twice ends it once.
+    A row comes again and again for fifteen seconds after it was found here, so a socket that was just connecting then
+    is caught by a later look. Ending a socket twice ends it once. Rows are found by their ids: no two machines need to
+    have the same time.
     """
 
-    def __init__(self) -> None:
-        self._last_look = timezone.now()
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        # Ids that were the highest, and when; the first of them is as old as a row may be that comes again.
+        self._highest: deque[tuple[float, int]] = deque()
+        # Of the ids looked at each time, when they were found here; and the ends that still come again.
+        self._found: dict[int, float] = {}
+        self._ends: dict[int, EndedSession] = {}
 
     def look(self) -> list[EndedSession]:
-        now = timezone.now()
-        ends = list(EndedSession.objects.filter(at__gt=self._last_look - OVERLAP))
-        self._last_look = now
-        return ends
+        """The ends found here for the first time, and those found in the last fifteen seconds."""
+        now = self._monotonic()
+        while len(self._highest) > 1 and self._highest[1][0] < now - OVERLAP_SECONDS:
+            self._highest.popleft()
+        first = self._highest[0][1] if self._highest else _highest_end()
+        ids = list(EndedSession.objects.filter(pk__gt=first - IDS_BACK).order_by("pk").values_list("pk", flat=True))
+        new = [pk for pk in ids if pk not in self._found]
+        if new:
+            self._ends |= {end.pk: end for end in EndedSession.objects.filter(pk__gte=new[0]).order_by("pk")}
+        self._highest.append((now, max([first, *ids])))
+        self._found = {pk: self._found.get(pk, now) for pk in ids}
+        self._ends = {pk: end for pk, end in self._ends.items() if now - self._found.get(pk, now) < OVERLAP_SECONDS}
+        return list(self._ends.values())
 
 
 class ExpiryWatch:
@@ -76,7 +94,12 @@ class ExpiryWatch:
 
 def ends_of(people: Collection[int]) -> list[EndedSession]:
     """Which sessions of these people ended lately?"""
-    return list(EndedSession.objects.filter(user__in=people, at__gt=timezone.now() - OVERLAP))
+    return list(EndedSession.objects.filter(user__in=people, pk__gt=_highest_end() - IDS_BACK))
+
+
+def _highest_end() -> int:
+    highest: int = EndedSession.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    return highest
 
 
 def go_on(request: HttpRequest, user: User) -> None:

@@ -126,22 +126,59 @@ def test_a_session_made_in_the_moment_of_a_suspension_does_not_last(alice: User)
 
 
 def test_an_end_comes_again_for_a_while_so_that_a_late_socket_is_caught(alice: User) -> None:
-    watch = EndWatch()
+    now = 1_000.0
+    watch = EndWatch(lambda: now)
     assert watch.look() == []
-    sessions.end_all(alice, EndedSession.Reason.SIGNED_OUT)
-    assert len(watch.look()) == 1
-    assert len(watch.look()) == 1
-    EndedSession.objects.update(at=timezone.now() - 2 * sessions.OVERLAP)
-    assert watch.look() == []
+    for _ in range(3):
+        sessions.end_all(alice, EndedSession.Reason.SIGNED_OUT)
+        assert len(watch.look()) == 1
+        now += sessions.OVERLAP_SECONDS - 1
+        assert len(watch.look()) == 1
+        now += 2
+        assert watch.look() == []
 
 
-def test_a_process_that_slept_finds_what_ended_meanwhile(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch = EndWatch()
-    sessions.end_all(alice, EndedSession.Reason.SIGNED_OUT)
-    later = timezone.now() + timedelta(minutes=5)
-    monkeypatch.setattr(timezone, "now", lambda: later)
-    assert len(watch.look()) == 1
+def test_a_process_that_slept_finds_what_ended_meanwhile(alice: User) -> None:
+    now = 1_000.0
+    watch = EndWatch(lambda: now)
     assert watch.look() == []
+    sessions.end_all(alice, EndedSession.Reason.SIGNED_OUT)
+    now += 300
+    assert len(watch.look()) == 1
+
+
+@pytest.mark.parametrize("hours", [-1, 1, 24 * 365])
+def test_an_end_is_found_whatever_the_time_is_where_it_was_written(alice: User, hours: int) -> None:
+    watch = EndWatch()
+    assert watch.look() == []
+    sessions.end_all(alice, EndedSession.Reason.SUSPENDED)
+    EndedSession.objects.update(at=timezone.now() + timedelta(hours=hours))
+    assert [end.reason for end in watch.look()] == [EndedSession.Reason.SUSPENDED]
+    assert [end.reason for end in EndWatch().look()] == [EndedSession.Reason.SUSPENDED]
+    assert [end.reason for end in sessions.ends_of([alice.pk])] == [EndedSession.Reason.SUSPENDED]
+
+
+def test_an_end_that_appears_after_later_ones_is_found(alice: User, bob: User) -> None:
+    now = 1_000.0
+    watch = EndWatch(lambda: now)
+    sessions.end_all(alice, EndedSession.Reason.SIGNED_OUT)
+    late = EndedSession.objects.get().pk
+    EndedSession.objects.all().delete()
+    sessions.end_all(bob, EndedSession.Reason.SIGNED_OUT)
+    assert [end.user_id for end in watch.look()] == [bob.pk]
+    now += 10 * sessions.OVERLAP_SECONDS
+    assert watch.look() == []
+    # Its transaction was slow: its id was given out before.
+    EndedSession.objects.create(pk=late, user=alice, epoch=1, reason=EndedSession.Reason.SIGNED_OUT)
+    assert [end.user_id for end in watch.look()] == [alice.pk]
+
+
+def test_a_look_at_the_ends_costs_the_same_however_many_there_were(alice: User) -> None:
+    EndedSession.objects.bulk_create(
+        EndedSession(user=alice, epoch=0, reason=EndedSession.Reason.SIGNED_OUT) for _ in range(3 * sessions.IDS_BACK)
+    )
+    assert len(EndWatch().look()) == sessions.IDS_BACK
+    assert len(sessions.ends_of([alice.pk])) == sessions.IDS_BACK
 
 
 def test_whoever_listens_hears_of_an_end_after_the_commit_and_one_who_fails_stops_nobody(
