@@ -23,7 +23,7 @@ from accounts.admin_lookups import ShownFiltersOnly
 from accounts.models import User
 from accounts.paging import NearPages
 from accounts.templatetags.sanctions import until
-from games import rooms, servers
+from games import clock, rooms, servers
 from games.models import Act, Appeal, Case, Game, RatingEvent, Reason, Report, Room, RoomSeat, Seat, Server, What
 from games.moderation import acts, roles, sides, visibility
 from games.moderation.acts import Why
@@ -428,4 +428,4 @@ class ServerAdmin(ReadOnly):
 
     @admin.display(description=_("alive"), boolean=True)
     def alive(self, server: Server) -> bool:
-        return server.seen > servers.database_now() - servers.SILENT_MS
+        return bool(servers.seem_alive([servers.sign_of(server)], clock.site_now(), servers.SILENT_MS))

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import Error as DatabaseFault
 from django.db import transaction
 
-from games import careers, log, one_by_one, opening, packing, rules, servers, steps
+from games import careers, clock, log, one_by_one, opening, packing, rules, steps
 from games.figures import figures_of
 from games.models import Figures, Game, Record, Seat
 from games.opening import Opened
@@ -52,7 +52,7 @@ class Finished:
 
 def archive_finished() -> int:
     """Pack away the games that ended some minutes ago; the answer is how many became records."""
-    before = datetime.fromtimestamp((servers.database_now() - AFTER_MS) / 1000, UTC)
+    before = datetime.fromtimestamp((clock.database_now() - AFTER_MS) / 1000, UTC)
     due = Game.objects.filter(ended__lt=before, kept_as=Game.Kept.LOG).order_by("ended")
     return one_by_one.see_to("Game", due.values_list("pk", flat=True)[:MOST], _archive_and_rest, seconds=SECONDS)
 

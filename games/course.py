@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from games import log, opening, rules, servers
+from games.clock import since_boot
 from games.counted import Counted
 from games.frames import Step
 from games.opening import Opened
@@ -25,13 +26,16 @@ from games.rules.events import (
     Placed,
     RoundStarted,
 )
-from games.steps import append_of, awaited, lines_of, read
+from games.servers import Loss
+from games.steps import append_of, awaited, lines_of, origin, read
 
 if TYPE_CHECKING:
     from games.tables import Tables
 
 # A page that is behind by more than this, or missed the end of a round, gets the whole sight, which is shorter.
 KEPT_EVENTS = 64
+# So long a process whose clock has fallen behind takes to catch up with the others, at most.
+CATCHES_UP_SECONDS = 5.0
 # What a page's log tells in words (games/told.py); of anything else a round may have any number.
 TOLD = (Escaped, ExchangeStarted, Bought, BagOpened, Placed, Passed, Abandoned)
 
@@ -58,6 +62,8 @@ class Course:
         self._latest: deque[Event] = deque(maxlen=KEPT_EVENTS)
         self._counted = Counted()
         self._kept_by: int | None = None
+        # When this process learned of the last event, or made it, by its monotonic clock.
+        self._learned = since_boot()
         # Whether the log has the game's end, which may still have to be read.
         self._has_end = False
         # Perhaps the log says more than is known here.
@@ -87,6 +93,16 @@ class Course:
             return 0
         return max(self.tables.clock.now() - self.started_ms, self.state.at)
 
+    def _keep_pace(self) -> None:
+        """Go on from the last event where the site's clock still lies before it after some seconds.
+
+        Then it was set back while no process ran, or the process that made the event had another time. One that only
+        fell behind has caught up by then.
+        """
+        waited = since_boot() - self._learned
+        if self.state is not None and self.started_ms is not None and waited > CATCHES_UP_SECONDS:
+            self.started_ms = origin(self.started_ms, self.state, self.tables.clock.now() - int(waited * 1000))
+
     def _steps_after(self, seq: int) -> list[Step] | None:
         """What happened after that event; None where that is not remembered, or still to come.
 
@@ -97,6 +113,15 @@ class Course:
         if self.state is not None and self._latest and self._latest[0].seq <= seq + 1 <= self.head:
             return [Step(event, self.state) for event in self._latest if event.seq > seq]
         return None
+
+    def _loss(self) -> Loss:
+        """For how long this game has not been looked after.
+
+        A process that asks this about itself lives: it was busy, or the database did not answer. That is no absence.
+        """
+        if self.kept_here:
+            return Loss(self.tables.stalls.lost_ms(self._learned), stalled=True)
+        return self.tables.peers.loss(self._kept_by, self.tables.clock.now())
 
     async def _know_who_sits(self) -> bool:
         """Know the players' names as they are now, and which seats programs have played: whether any of it is new."""
@@ -121,13 +146,13 @@ class Course:
         for line in lines:
             if line.command_id and line.seat is not None:
                 self._counted.add(line.seat, line.command_id, line.seq)
-        self._go_on(steps)
+        self._go_on(steps, since_boot())
         return steps
 
     async def _take_over(self) -> bool:
         """Look after the game from now on, if nobody does."""
         kept_by, mine = self._kept_by, self.tables.server
-        if self.kept_here or (kept_by is not None and not self.tables.loss(kept_by).ms):
+        if self.kept_here or (kept_by is not None and not self._loss().ms):
             return False
         if not await self.tables.reader.run(servers.take_over, self.opened.game_id, self.head, kept_by, mine):
             return False
@@ -139,27 +164,28 @@ class Course:
         steps = [step for deed in deeds for step in deed.steps]
         if not steps:
             return steps
-        now = self.tables.clock.now()
-        started_ms = self.started_ms or now
+        clock, made = self.tables.clock, since_boot()
+        started_ms = self.started_ms or clock.now()
         lines = [line for deed in deeds for line in lines_of(deed.steps, deed.seat, deed.command_id)]
         await self.tables.pen.append(
             append_of(
                 self.opened.game_id,
                 steps,
                 lines,
-                now=now,
+                now=clock.wall(),
                 started_ms=started_ms,
                 kept_by=self.tables.server,
             )
         )
+        self.tables.stalls.stored()
         self.started_ms, self._kept_by = started_ms, self.tables.server
         for deed in deeds:
             if deed.command_id and deed.seat is not None:
                 self._counted.add(deed.seat, deed.command_id, deed.steps[0].event.seq)
-        self._go_on(steps)
+        self._go_on(steps, made)
         return steps
 
-    def _go_on(self, steps: list[Step]) -> None:
+    def _go_on(self, steps: list[Step], learned: float) -> None:
         for step in steps:
             if isinstance(step.event, RoundStarted):
                 self.this_round = []
@@ -168,3 +194,4 @@ class Course:
                 self.this_round.append(step.event)
             self._latest.append(step.event)
             self.state = step.after
+        self._learned = learned

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 from django.db import connection
 
-from games import servers
+from games import clock
 from games.models import FairnessLine
 from games.rules.fairness import FIRST_HEAD, Line, head_after, heading
 
@@ -28,7 +28,7 @@ def lock() -> None:
 def append(digest: str) -> FairnessLine:
     """Write this game's line, under `lock` and in the transaction that fixes what the line stands for."""
     before = last_line()
-    now = datetime.fromtimestamp(servers.database_now() / 1000, UTC)
+    now = datetime.fromtimestamp(clock.database_now() / 1000, UTC)
     return FairnessLine.objects.create(
         number=before.number + 1 if before else 1,
         at=now,

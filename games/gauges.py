@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from games import servers, valkey
+from games import clock, servers, valkey
 from games.models import Appeal, Case, Game, Server
 
 logger = logging.getLogger(__name__)
@@ -34,8 +34,9 @@ Sample = dict[str, Any]
 
 def take() -> Sample:
     """What is so now, kept for the page; its counters go up, so that two samples make a rate."""
-    now = servers.database_now()
-    living = list(Server.objects.filter(seen__gte=now - servers.SILENT_MS).values_list("pk", "pulse"))
+    now = clock.site_now()
+    alive = servers.seem_alive(servers.signs(), now, servers.SILENT_MS)
+    living = list(Server.objects.filter(pk__in=alive).values_list("pk", "pulse"))
     pulses = [pulse or {} for _pk, pulse in living]
     cases = Case.objects.filter(decided=None)
     sample: Sample = {

@@ -7,10 +7,11 @@ one for dead, and a visitor who keeps it busy could take its games away from it.
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 
 from django.db import DatabaseError, InterfaceError, connection, connections
+
+from games.stalls import Stalls
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +24,9 @@ LAST_BEAT_SECONDS = 5.0
 class Heartbeat:
     """Calls `beat` every second with the milliseconds for which the event loop that started it has stood still."""
 
-    def __init__(self, beat: Callable[[int], None]) -> None:
+    def __init__(self, beat: Callable[[int], None], stalls: Stalls) -> None:
         self._beat = beat
-        self._turned = 0.0
+        self._stalls = stalls
         self._turning: asyncio.TimerHandle | None = None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
@@ -49,16 +50,17 @@ class Heartbeat:
 
     def stands_still_ms(self) -> int:
         """For how long the event loop has not turned, but for the pause between two of its turns."""
-        return max(0, int((time.monotonic() - self._turned - TURN_SECONDS) * 1000))
+        return self._stalls.still_ms(TURN_SECONDS)
 
     def _turn(self) -> None:
-        self._turned = time.monotonic()
+        self._stalls.turned()
         self._turning = asyncio.get_running_loop().call_later(TURN_SECONDS, self._turn)
 
     def _run(self) -> None:
         while not self._stopped.wait(BEAT_SECONDS):
             try:
                 self._beat(self.stands_still_ms())
+                self._stalls.stored()
             except (DatabaseError, InterfaceError) as error:
                 # Each look of the tables says so too, and louder.
                 logger.debug("The heartbeat could not be written: %s", error)

@@ -9,7 +9,7 @@ from functools import partial
 
 from django.db import transaction
 
-from games import doorbell, log, news, opening, rules, servers, shares, steps
+from games import clock, doorbell, log, news, opening, rules, shares, steps
 from games.rules import State
 from games.rules.commands import Leave
 from games.rules.events import Event
@@ -45,14 +45,14 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
     if opened is None:
         return False
     for _ in range(MOST_TRIES):
-        tail, now = log.since(game_id, 0), servers.database_now()
+        tail, now = log.since(game_id, 0), clock.site_now()
         if tail.started_ms is None:
             shares.seal(game_id)
             opened = opening.find_by_id(game_id) or opened
             started_ms, before, done = now, None, steps.first_steps(opened)
         else:
-            started_ms = tail.started_ms
             before = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
+            started_ms = steps.origin(tail.started_ms, before, now)
             done = steps.takeover_steps(before, tail.kept_by, now, max(now - started_ms, before.at))
         state = done[-1].after if done or before is None else before
         try:
@@ -60,7 +60,8 @@ def _intervene(game_id: int, decide: Callable[[State, int], Sequence[Event]]) ->
         except rules.Refused:
             return False
         after, lines = done[-1].after, steps.lines_of(done)
-        append = steps.append_of(game_id, done, lines, now=now, started_ms=started_ms, kept_by=tail.kept_by)
+        wall = clock.database_now()
+        append = steps.append_of(game_id, done, lines, now=wall, started_ms=started_ms, kept_by=tail.kept_by)
         if not log.write([append]):
             transaction.on_commit(partial(doorbell.ring, game_id, after.seq))
             news.ring_on_commit(*steps.pages_to_ring(opened, before, after))

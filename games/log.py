@@ -113,7 +113,7 @@ def write(appends: Sequence[Append]) -> set[int]:
         fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
         cursor.executemany(
             'UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, "left" = %s, ended = %s,'
-            " started_ms = COALESCE(started_ms, %s) WHERE id = %s",
+            " started_ms = COALESCE(%s, started_ms) WHERE id = %s",
             [
                 (
                     a.head + len(a.lines),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from games import chance_secrets, rules, servers
+from games import chance_secrets, clock, rules
 from games.models import Game, Seat
 from games.rules import chance, terms
 from games.rules.documents import choice
@@ -156,7 +156,7 @@ def open_game(
             markets_by=agreed.markets_by,
             faces=list(faces),
             commitment=agreed.commitment,
-            wake_at=servers.database_now() + NONCE_MS[pace],
+            wake_at=clock.site_now() + NONCE_MS[pace],
         )
         Seat.objects.bulk_create(
             Seat(

@@ -8,7 +8,7 @@ Who locks what: each function locks the game's row; `fix` takes the public list 
 
 from django.db import transaction
 
-from games import chance_secrets, fairness, log, opening, servers
+from games import chance_secrets, clock, fairness, log, opening
 from games.models import Game, Seat
 from games.rules import chance
 from games.rules import fairness as promise
@@ -61,7 +61,7 @@ def fix(game_id: int) -> bool:
         digest = promise.digest(opened.code, opened.terms(), opened.shares())
         game.line = fairness.append(digest)
         # Where nothing is left to be opened the game is due at once, should this process die before it begins it.
-        game.wake_at = servers.database_now() + (OPEN_MS[opened.pace] if _lacks_nonces(game_id) else 0)
+        game.wake_at = clock.site_now() + (OPEN_MS[opened.pace] if _lacks_nonces(game_id) else 0)
         game.save(update_fields=["line", "wake_at"])
         return True
 

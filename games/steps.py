@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from games import log, news, rules, servers
+from games import clock, log, news, rules, servers
 from games.frames import Step, compact
 from games.opening import Opened
 from games.rules import State
 from games.rules import events as rules_events
+from games.rules.clock import LEAST_LOST_MS
 from games.rules.events import Abandoned, Event, GameEnded
 
 
@@ -43,9 +44,17 @@ def resume_steps(state: State, loss: servers.Loss, at: int) -> list[Step]:
     """What such a loss makes of a game (R8.10): nothing where that was but a moment, and what happened in the game
     meanwhile was looked after."""
     lost_ms = min(loss.ms, at - state.at)
-    if lost_ms <= servers.SILENT_MS or state.phase == "over":
+    if lost_ms <= LEAST_LOST_MS or state.phase == "over":
         return []
     return steps_of(state, rules.resume(state, lost_ms, at, stalled=loss.stalled))
+
+
+def origin(started_ms: int, state: State, now: int) -> int:
+    """When the game began by the site's clock; where `now` lies before its last event, so that it goes on from there.
+
+    A clock that was set back while no process ran halts no game.
+    """
+    return now - state.at if now - started_ms < state.at - clock.STEP_MS else started_ms
 
 
 def takeover_steps(state: State, kept_by: int | None, now: int, at: int) -> list[Step]:
@@ -82,7 +91,7 @@ def lines_of(steps: Sequence[Step], seat: int | None = None, command_id: str = "
 def append_of(
     game_id: int, done: Sequence[Step], lines: Sequence[log.Line], *, now: int, started_ms: int, kept_by: int | None
 ) -> log.Append:
-    """What is to be written of these steps, which the lines tell of."""
+    """What is to be written of these steps, which the lines tell of; `now` is the database's time of day."""
     after = done[-1].after
     wake_at = rules.wake_at(after)
     return log.Append(

@@ -4,7 +4,7 @@ Whoever comes here has no table: load, decide, append, ring, in one plain functi
 web process: the log's fence lets one of them through, and the other finds nothing left to do.
 """
 
-from games import doorbell, ladder, log, news, one_by_one, opening, rules, servers, shares, steps
+from games import clock, doorbell, ladder, log, news, one_by_one, opening, rules, servers, shares, steps
 from games.frames import Step
 from games.opening import Opened
 from games.rules import State
@@ -15,7 +15,7 @@ SECONDS = 30.0
 
 def wake_overdue() -> int:
     """Let the clock act in every such game; the answer is in how many it did."""
-    return one_by_one.see_to("Game", servers.overdue(servers.database_now()), wake, seconds=SECONDS)
+    return one_by_one.see_to("Game", servers.overdue_for_sure(), wake, seconds=SECONDS)
 
 
 def wake(game_id: int) -> bool:
@@ -24,12 +24,13 @@ def wake(game_id: int) -> bool:
     if opened is None:
         return False
     tail = log.since(game_id, 0)
-    now = servers.database_now()
+    now = clock.site_now()
     if tail.started_ms is None:
         return _begin(opened, now)
     state = steps.read(rules.blank(opened.terms()), tail.lines)[-1].after
-    done = steps.takeover_steps(state, tail.kept_by, now, max(now - tail.started_ms, state.at))
-    return _write(opened, done, state, now, tail.started_ms)
+    started_ms = steps.origin(tail.started_ms, state, now)
+    done = steps.takeover_steps(state, tail.kept_by, now, max(now - started_ms, state.at))
+    return _write(opened, done, state, started_ms)
 
 
 def _begin(opened: Opened, now: int) -> bool:
@@ -45,13 +46,13 @@ def _begin(opened: Opened, now: int) -> bool:
             return False
         shares.seal(opened.game_id)
         return wake(opened.game_id)
-    return _write(opened, steps.first_steps(opened), None, now, now)
+    return _write(opened, steps.first_steps(opened), None, now)
 
 
-def _write(opened: Opened, done: list[Step], before: State | None, now: int, started_ms: int) -> bool:
+def _write(opened: Opened, done: list[Step], before: State | None, started_ms: int) -> bool:
     if not done:
         return False
-    after, lines = done[-1].after, steps.lines_of(done)
+    after, lines, now = done[-1].after, steps.lines_of(done), clock.database_now()
     append = steps.append_of(opened.game_id, done, lines, now=now, started_ms=started_ms, kept_by=None)
     if log.write([append]):
         return False

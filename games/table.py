@@ -75,7 +75,6 @@ class Table(Course):
         # Since when it is here, and when each seat's page was announced last, by whatever process it talks to.
         self._since = asyncio.get_running_loop().time()
         self._announced: dict[int, float] = {}
-        self._left_alone_ms = 0
         # Whether the pages that were here have heard that the shares are fixed.
         self._fixed_told = False
         self._timer: asyncio.TimerHandle | None = None
@@ -155,12 +154,6 @@ class Table(Course):
     def wake(self) -> None:
         """Let the clock do what is due."""
         self._turns.ask(self._wake)
-
-    def was_left_alone(self, lost_ms: int) -> None:
-        """This process lived, and did not look after its games for so long (R8.10)."""
-        # Noted at once: what waits already must not meet limits that are still to be moved.
-        self._left_alone_ms = lost_ms
-        self.wake()
 
     async def look(self) -> State | None:
         """The game as the log has it, once everything asked for so far is done; None before its first event."""
@@ -429,11 +422,9 @@ class Table(Course):
         """Know what the log says, and that somebody looks after this game."""
         if self.state is None or self._doubtful:
             await self._catch_up()
+        self._keep_pace()
         if self.opened.pace == "live":
-            loss = self.tables.loss(self._kept_by)
-            if self.kept_here and self._left_alone_ms > loss.ms:
-                loss = Loss(self._left_alone_ms, stalled=True)
-            self._left_alone_ms = 0
+            loss = self._loss()
             if loss.ms:
                 await self._resume(loss)
         elif self.waits_for_bots and await self._take_over():

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from accounts import sessions
 from accounts.models import EndedSession
 from games import ladder, log, news, opening, servers
+from games.clock import Clock, database_now
 from games.doorbell import Doorbell
 from games.frames import CloseCode, Page
 from games.heartbeat import Heartbeat
 from games.pauses import Pauses
 from games.pulse import pulse
+from games.stalls import Stalls
 from games.table import Table
 
 logger = logging.getLogger(__name__)
@@ -41,8 +43,7 @@ CLEARED_MS = 60 * 60 * 1_000
 class Look:
     """What one look at the database found."""
 
-    now: int
-    idle: dict[int, servers.Idle]
+    skews: list[int]
     heads: dict[int, int]
     orphans: list[int]
     shown: dict[int, opening.Shown]
@@ -54,7 +55,9 @@ class Tables:
     """The tables of this process, in the event loop that made it."""
 
     def __init__(self) -> None:
-        self.clock = servers.Clock()
+        self.clock = Clock()
+        self.stalls = Stalls()
+        self.peers = servers.Peers()
         self.pen = log.Pen()
         self.reader = log.Reader()
         self.doorbell = Doorbell(self._heard, self._moved, self._ended, self._renamed)
@@ -63,11 +66,10 @@ class Tables:
         self._heart = log.Reader()
         self._tables: dict[int, Table] = {}
         self._by_code: dict[str, asyncio.Task[Table | None]] = {}
-        self.heartbeat = Heartbeat(self._beat)
-        self._idle: dict[int, servers.Idle] = {}
-        # When a look succeeded last, and how many people looked on then.
-        self._beaten = 0
+        self.heartbeat = Heartbeat(self._beat, self.stalls)
+        # How many people looked on at the last look, and how many stalls there had been.
         self._seated = 0
+        self._stalls = 0
         self._looks = 0
         self._ends = sessions.EndWatch()
         self._expiries = sessions.ExpiryWatch()
@@ -80,19 +82,14 @@ class Tables:
 
     async def start(self) -> None:
         """Join the processes that look after games."""
-        self.server = await self._heart.run(self._enlist)
-        self._beaten = self.clock.now()
+        self.server = await self._heart.run(servers.begin, self.clock)
         self.heartbeat.start()
         await self._look()
         self._looking = asyncio.create_task(self._keep_looking())
 
-    def _enlist(self) -> int:
-        self.clock.follow(servers.database_now)
-        return servers.enlist(self.clock.now())
-
     def _beat(self, stands_still_ms: int) -> None:
-        # By the database's clock: a process whose own is wrong is not taken for one that is gone.
-        servers.beat(self.server, servers.database_now(), stands_still_ms, self._seated)
+        self.clock.follow(database_now)
+        servers.beat(self.server, self.clock, stands_still_ms, self._seated)
 
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
@@ -108,7 +105,7 @@ class Tables:
         await asyncio.gather(*(table.close() for table in self._tables.values()))
         self._tables.clear()
         with contextlib.suppress(log.Unwritten):
-            await self._heart.run(servers.beat, self.server, self.clock.now())
+            await self._heart.run(servers.beat, self.server, self.clock)
         await self.let_go()
 
     async def let_go(self) -> None:
@@ -152,17 +149,6 @@ class Tables:
         """Tell these pages that there is something to fetch, beside the event loop."""
         if pages:
             asyncio.get_running_loop().run_in_executor(None, news.ring, *pages)
-
-    def loss(self, server: int | None) -> servers.Loss:
-        """For how long this process, perhaps this very one, has not looked after its games.
-
-        A process that asks this about itself lives: it was busy, or the database did not answer. That is no absence.
-        """
-        own = servers.Idle(self._beaten, stalled=True)
-        found = own if server == self.server else self._idle.get(server or 0)
-        if found is None or (ms := self.clock.now() - found.since) <= servers.SILENT_MS:
-            return servers.NOTHING_LOST
-        return servers.Loss(ms, found.stalled)
 
     def _heard(self, game_id: int, head: int) -> None:
         if table := self._tables.get(game_id):
@@ -210,11 +196,11 @@ class Tables:
         self._looks += 1
         self._seated = self._people()
         look = await self._heart.run(self._ask, list(self._tables), self._sessions())
-        self._idle = look.idle
-        if lost_ms := self.loss(self.server).ms:
+        self.clock.keep_up(look.skews)
+        if self._stalls != self.stalls.count:
+            self._stalls = self.stalls.count
             for table in self._tables.values():
-                table.was_left_alone(lost_ms)
-        self._beaten = look.now
+                table.wake()
         for game_id, head in look.heads.items():
             self._heard(game_id, head)
         for game_id, shown in look.shown.items():
@@ -239,15 +225,15 @@ class Tables:
         return {page.browser_session for page in self._pages() if page.browser_session}
 
     def _ask(self, game_ids: list[int], browser_sessions: set[str]) -> Look:
-        self.clock.follow(servers.database_now)
         now = self.clock.now()
+        skews = self.peers.look(self.server, servers.signs(), servers.without_row(), now)
+        alive = self.peers.alive()
         if self._looks % CLEARED_EVERY == 0:
-            servers.clear_out(now - CLEARED_MS)
+            servers.clear_out(now - CLEARED_MS, alive)
         return Look(
-            now=now,
-            idle=servers.idle(now),
+            skews=skews,
             heads=log.heads(game_ids),
-            orphans=servers.orphans(now, self.server),
+            orphans=servers.orphans(now, self.server, alive),
             shown=opening.shown(game_id for game_id in game_ids if (game_id + self._looks) % NAMED_EVERY == 0),
             ended=self._ends.look(),
             expired=self._expiries.look(browser_sessions),

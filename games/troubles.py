@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as say
 
-from games import gauges, ladder, servers, valkey
+from games import clock, gauges, ladder, servers, valkey
 from games.models import Game, Generation, Nudge, Proof, Server
 from games.models.play import MOST_STALLED_MS
 from games.rules.terms import MOST_EVENTS
@@ -51,22 +51,30 @@ class Finding:
 
 def look() -> list[Finding]:
     """Everything, the wrong first."""
-    kinds = (_heartbeats, _queue, _ratings, _overdue, _letters, _parked, _not_seen_to, _recounts)
+    kinds = (_processes, _queue, _ratings, _overdue, _letters, _parked, _not_seen_to, _recounts)
     return sorted((finding for kind in kinds for finding in kind()), key=lambda finding: not finding.wrong)
 
 
-def _heartbeats() -> list[Finding]:
-    now = servers.database_now()
-    living = Server.objects.filter(seen__gte=now - servers.GONE_MS).order_by("-seen")
-    heard = [
-        (name, seen if turned is None else turned)
-        for name, seen, turned in living.values_list("name", "seen", "turned")
-    ]
-    said = ", ".join(f"{name}: {max(0, now - last) / 1000:.1f} s" for name, last in heard)
+def _processes() -> list[Finding]:
+    """The web processes, and how far their clock is from the database's: they part when one of the two is set."""
+    skew = clock.published_skew()
+    now = clock.database_now() + skew
+    signs = [(server.name, servers.sign_of(server)) for server in Server.objects.all()]
+    # A sign of life of the future shows that a clock is wrong: it is named, too.
+    ages = sorted((now - sign.at + sign.still_ms, name) for name, sign in signs)
+    heard = [(ms, name) for ms, name in ages if ms < servers.GONE_MS]
+    said = ", ".join(f"{name}: {ms / 1000:.1f} s" for ms, name in heard)
     # A process is heard of from the first game on that somebody opens there.
-    missed = any(last < now - servers.SILENT_MS for _, last in heard)
+    missed = any(abs(ms) > servers.SILENT_MS for ms, _ in heard)
     missed = missed or (not heard and Game.objects.filter(ended=None).exists())
-    return [Finding(str(say("Web processes, and when they were last heard of")), said or "–", missed)]
+    return [
+        Finding(str(say("Web processes, and when they were last heard of")), said or "–", missed),
+        Finding(
+            str(say("The clock of the games is ahead of the database's by")),
+            f"{skew / 1000:.1f} s",
+            abs(skew) > clock.STEP_MS,
+        ),
+    ]
 
 
 def _queue() -> list[Finding]:
@@ -107,7 +115,7 @@ def _ratings() -> list[Finding]:
 
 
 def _overdue() -> list[Finding]:
-    late = servers.database_now() - servers.GONE_MS
+    late = clock.site_now() - servers.GONE_MS
     games = Game.objects.filter(ended=None, wake_at__lt=late).order_by("wake_at")
     first = games.values_list("wake_at", flat=True).first()
     since = "" if first is None else datetime.fromtimestamp(first / 1000, UTC).strftime(" (%Y-%m-%d %H:%M UTC)")

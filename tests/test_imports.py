@@ -56,6 +56,8 @@ LEVELS: list[list[str]] = [
         "games.shares",
         "games.fairness",
         "games.servers",
+        "games.stalls",
+        "games.clock",
         "games.pulse",
     ],
     ["games.chance_secrets"],

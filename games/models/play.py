@@ -1,7 +1,7 @@
 """What is kept: games with their seats and their log, and the processes that look after them.
 
-Times that the rules work with are whole milliseconds since 1970 by the database's clock; `at` counts from a game's
-first event. The log's rows are written by `log.py` and by nothing else.
+Times that the rules work with are whole milliseconds since 1970 by the site's clock (games/clock.py); `at` counts from
+a game's first event. The log's rows are written by `log.py` and by nothing else.
 """
 
 import secrets
@@ -25,10 +25,15 @@ def new_code() -> str:
 
 
 class Server(models.Model):
-    """A process that looks after games, alive while `seen` is fresh."""
+    """A process that looks after games, alive while its row changes (games/servers.py)."""
 
     name = models.CharField(max_length=100)
+    # The database's time of day at its last sign of life.
     seen = models.BigIntegerField(db_index=True)
+    # The site's time then, and how far that was ahead of the database's (games/clock.py); nothing where a process of an
+    # earlier version does not say, and no skew where the database answered slowly.
+    clock = models.BigIntegerField(null=True)
+    skew = models.BigIntegerField(null=True)
     # When its event loop turned last; nothing where a process of an earlier version does not say.
     turned = models.BigIntegerField(null=True)
     # How it does: moves, faults, people and how long its last moves took (games/pulse.py).

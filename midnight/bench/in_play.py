@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from accounts.models import User
-from games import log, opening, servers, shares, steps
+from games import clock, log, opening, shares, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.frames import Step
 from games.models import Game, GameSecret, Server
@@ -44,7 +44,7 @@ def games_in_play(number: int) -> list[int]:
     """So many games of two people and two bots, all of which went alike; the process that kept them is dead."""
     opened = [_opened() for _ in range(number)]
     made = InPlay(opened[0])
-    now = servers.database_now()
+    now = clock.site_now()
     keeper = Server.objects.create(name="gone", seen=now - SILENT_MS).pk
     for one in opened:
         append = steps.append_of(

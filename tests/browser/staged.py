@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from accounts.models import User
-from games import log, opening, rules, servers, shares, steps
+from games import clock, log, opening, rules, shares, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.frames import Step
 from games.models import Game, GameSecret
@@ -106,7 +106,7 @@ def _write(game: Game, play: SelfPlay) -> None:
     for event in play.log:
         body = rules_events.write(event)
         lines.append(log.Line(body.pop("seq"), body.pop("at"), json.dumps(body)))  # type: ignore[arg-type]
-    now = servers.database_now()
+    now = clock.database_now()
     started = now - play.state.at
     wakes = rules.wake_at(play.state)
     behind = log.write(

@@ -217,7 +217,7 @@ def test_the_files_of_the_list_follow_one_another(client: Client, monkeypatch: p
 
 def test_a_clock_that_is_set_back_opens_no_file_again(monkeypatch: pytest.MonkeyPatch) -> None:
     shares.fix(new_game().pk)
-    monkeypatch.setattr("games.servers.database_now", lambda: 0)
+    monkeypatch.setattr("games.clock.database_now", lambda: 0)
     shares.fix(new_game().pk)
     one, other = FairnessLine.objects.order_by("number")
     assert one.day == other.day

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from accounts import closing, tokens
 from accounts.models import ApiToken, EndedSession, User
-from games import archive, careers, chat, dumps, gauges, ladder, log, pace, quick, rooms, servers
+from games import archive, careers, chat, clock, dumps, gauges, ladder, log, pace, quick, rooms, servers
 from games.ladder import boards
 from games.ladder.finished import season_of
 from games.models import (
@@ -135,13 +135,13 @@ class WakeOverdue(Job):
 
     def __init__(self) -> None:
         self.waiting, self.played = relaxed_game(*people("Alice", "Bob")), relaxed_game(*people("Charlie", "Dora"))
-        Game.objects.filter(pk=self.waiting.pk).update(wake_at=servers.database_now())
+        Game.objects.filter(pk=self.waiting.pk).update(wake_at=clock.database_now())
         play = Written(self.played)
         while play.state.phase != "exchange":
             play.step()
         self.before = play.state.seq
         due = Game.objects.values_list("wake_at", flat=True).get(pk=self.played.pk)
-        ago = (due or 0) - servers.database_now() + 60_000
+        ago = (due or 0) - clock.database_now() + 60_000
         Game.objects.filter(pk=self.played.pk).update(started_ms=F("started_ms") - ago, wake_at=F("wake_at") - ago)
 
     def whole(self) -> None:
@@ -151,7 +151,7 @@ class WakeOverdue(Job):
 
     def done(self) -> None:
         self.whole()
-        assert servers.overdue(servers.database_now()) == []
+        assert servers.overdue(clock.database_now()) == []
         assert [line.seq for line in log.since(self.waiting.pk, 0).lines] == [1]
         late = [json.loads(line.body) for line in log.since(self.played.pk, self.before).lines]
         assert [event["type"] for event in late].count("resumed") == 1

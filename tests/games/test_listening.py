@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts import moderation
 from accounts.models import EndedSession, User
 from accounts.sessions import EndWatch, ExpiryWatch
-from games import intervention, pace, quick, rooms, rules, servers, steps, sweep
+from games import clock, intervention, pace, quick, rooms, rules, steps, sweep
 from games.listening import MOST_BEATS, RungConsumer
 from games.models import Game, Room, Seat, Waiting
 from games.rules import State
@@ -221,7 +221,7 @@ async def test_they_hear_it_when_the_clock_or_staff_moves_a_game_that_no_web_pro
     alice, bob = await people("Alice", "Bob")
     game, first = await trading(alice, bob)
     pages = await around(game, alice, bob)
-    now = await sync_to_async(servers.database_now)()
+    now = await sync_to_async(clock.database_now)()
     due = (await Game.objects.aget(pk=game.pk)).wake_at or 0
     await Game.objects.filter(pk=game.pk).aupdate(wake_at=now, started_ms=F("started_ms") - (due - now))
     assert await sync_to_async(sweep.wake_overdue)() == 1

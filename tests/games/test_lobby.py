@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games import chat, intervention, lobby, quick, rooms, servers
+from games import chat, clock, intervention, lobby, quick, rooms
 from games.models import Game, Room, RoomSeat
 from games.rules import terms
 from tests.people import established
@@ -74,7 +74,7 @@ def test_a_visitor_finds_public_games_to_watch(client: Client) -> None:
         rooms.agree(room, bob)
         game = Game.objects.get(room=room)
         # As its first event leaves it.
-        Game.objects.filter(pk=game.pk).update(wake_at=servers.database_now() + 30_000)
+        Game.objects.filter(pk=game.pk).update(wake_at=clock.database_now() + 30_000)
         shown.append(f'href="/games/{game.code}/"' in client.get("/play/").content.decode())
         Game.objects.filter(pk=game.pk).update(ended=timezone.now())
         RoomSeat.objects.all().delete()

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from accounts.models import User
-from games import log, opening, rules, servers, shares, steps
+from games import clock, log, opening, rules, shares, steps
 from games.bots.selfplay import SelfPlay, seated, terms_for_bots
 from games.models import Finish, Game, Seat
 from games.opening import NewSeat, open_game
@@ -34,7 +34,7 @@ def write(game: Game, after: State, happened: tuple[Event, ...]) -> None:
 
 
 def append_of(game: Game, done: list[steps.Step]) -> log.Append:
-    now = servers.database_now()
+    now = clock.database_now()
     began = Game.objects.values_list("started_ms", flat=True).get(pk=game.pk) or now
     return steps.append_of(game.pk, done, steps.lines_of(done), now=now, started_ms=began, kept_by=None)
 

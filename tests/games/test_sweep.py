@@ -5,7 +5,7 @@ import json
 import pytest
 
 from accounts.models import User
-from games import chance_secrets, intervention, log, opening, rules, servers, steps, sweep, troubles
+from games import chance_secrets, clock, intervention, log, opening, rules, servers, steps, sweep, troubles
 from games.models import Event, Game, Server
 from games.opening import NewSeat, open_game
 from games.tasks import wake_overdue
@@ -21,10 +21,14 @@ def new_game(pace: str = "relaxed") -> Game:
 
 
 def begun(game: Game) -> Game:
-    Game.objects.filter(pk=game.pk).update(wake_at=servers.database_now())
+    Game.objects.filter(pk=game.pk).update(wake_at=clock.database_now())
     assert sweep.wake_overdue() == 1
     game.refresh_from_db()
     return game
+
+
+def no_wait(_seconds: float) -> None:
+    """What is not heard of by then has nothing to say."""
 
 
 def so_much_later(game: Game, ms: int) -> None:
@@ -84,48 +88,48 @@ def test_a_limit_that_passed_while_nobody_looked_moves_first() -> None:
 
 
 def test_a_live_game_waits_a_minute_for_its_web_process() -> None:
-    now = servers.database_now()
+    now = clock.database_now()
     game = begun(new_game("live"))
     keeper = Server.objects.create(name="gone", seen=now - 10_000)
     Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
-    assert servers.overdue(now) == []
+    assert servers.overdue_for_sure(no_wait) == []
     Server.objects.filter(pk=keeper.pk).update(seen=now - servers.GONE_MS - 1)
-    assert servers.overdue(now) == [game.pk]
+    assert servers.overdue_for_sure(no_wait) == [game.pk]
 
 
 def test_a_game_that_a_living_process_keeps_is_left_to_it() -> None:
-    now = servers.database_now()
+    now = clock.database_now()
     game = begun(new_game())
     keeper = Server.objects.create(name="here", seen=now)
     Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
-    assert servers.overdue(now) == []
+    assert servers.overdue_for_sure(no_wait) == []
 
 
 @pytest.mark.parametrize("pace", ["live", "relaxed"])
 def test_a_game_whose_keeper_has_no_row_any_more_is_anybodys(pace: str) -> None:
-    now = servers.database_now()
+    now = clock.database_now()
     game, mine = begun(new_game(pace)), Server.objects.create(name="here", seen=now).pk
     Game.objects.filter(pk=game.pk).update(kept_by=mine + 1, wake_at=now - 1)
     assert servers.overdue(now) == [game.pk]
-    assert servers.orphans(now, mine) == [game.pk]
+    assert servers.orphans(now, mine, [mine]) == [game.pk]
     assert servers.loss(mine + 1, now).ms > servers.GONE_MS
     assert servers.loss(mine, now) == servers.loss(None, now) == servers.NOTHING_LOST
     # Where nothing is due only a live game needs somebody, and one that nobody has kept yet needs nobody.
     Game.objects.filter(pk=game.pk).update(wake_at=now + 1_000)
     assert servers.overdue(now) == []
-    assert servers.orphans(now, mine) == ([game.pk] if pace == "live" else [])
+    assert servers.orphans(now, mine, [mine]) == ([game.pk] if pace == "live" else [])
     Game.objects.filter(pk=game.pk).update(kept_by=None)
-    assert servers.orphans(now, mine) == []
+    assert servers.orphans(now, mine, [mine]) == []
     # Or where only bots have something to do: then whoever keeps it looks, too, in case its table broke off.
     Game.objects.filter(pk=game.pk).update(kept_by=mine, awaits=0)
-    assert servers.orphans(now, mine) == ([game.pk] if pace == "relaxed" else [])
+    assert servers.orphans(now, mine, [mine]) == ([game.pk] if pace == "relaxed" else [])
 
 
 def forsaken(silent_ms: int, overdue_ms: int) -> Game:
     """A live game whose players were to get ready until so long ago, and whose keeper died still earlier."""
     game = begun(new_game("live"))
     so_much_later(game, LIVE_READY_MS + overdue_ms)
-    keeper = Server.objects.create(name="gone", seen=servers.database_now() - silent_ms)
+    keeper = Server.objects.create(name="gone", seen=clock.database_now() - silent_ms)
     Game.objects.filter(pk=game.pk).update(kept_by=keeper)
     return game
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from games import gauges, ladder, servers, tasks, troubles
+from games import clock, gauges, ladder, tasks, troubles
 from games.models import Career, Game, Nudge, Proof, Rating, Server
 from games.models.play import MOST_STALLED_MS
 from games.rules import terms
@@ -28,7 +28,7 @@ def wrong() -> list[str]:
 @pytest.fixture
 def all_well() -> None:
     health.beat()
-    Server.objects.create(name="web:1", seen=servers.database_now())
+    Server.objects.create(name="web:1", seen=clock.database_now())
 
 
 @pytest.mark.usefixtures("all_well")
@@ -69,8 +69,8 @@ def test_each_trouble_is_named_with_the_games_to_look_at(valkey: redis.Redis) ->
     ladder.rate_finished()
     unrated = finish([alice, bob])
     unrecorded = finish([alice, bob], ended=timezone.now(), kept_as="parked")
-    late = finish([alice, bob], ended=None, finish_seq=None, wake_at=servers.database_now() - 61_000, pace="relaxed")
-    Server.objects.create(name="web:2", seen=servers.database_now() - 5_000)
+    late = finish([alice, bob], ended=None, finish_seq=None, wake_at=clock.database_now() - 61_000, pace="relaxed")
+    Server.objects.create(name="web:2", seen=clock.database_now() - 5_000)
     valkey.set(health.HEARTBEAT, time.time() - 60)
     for queue in (gauges.QUEUE, settings.LETTERS_QUEUE):
         valkey.lpush(queue, *range(troubles.MOST_JOBS + 1))
@@ -94,6 +94,22 @@ def test_each_trouble_is_named_with_the_games_to_look_at(valkey: redis.Redis) ->
 def test_a_heartbeat_of_the_future_is_wrong(valkey: redis.Redis) -> None:
     valkey.set(health.HEARTBEAT, time.time() + 3_600)
     assert wrong() == ["Last heartbeat of the worker"]
+
+
+@pytest.mark.usefixtures("all_well")
+@pytest.mark.parametrize("skew", [-3_600_000, 3_600_000])
+def test_a_clock_that_was_set_is_wrong_until_the_two_agree_again(skew: int) -> None:
+    now = clock.database_now()
+    Server.objects.update(seen=now, clock=now + skew, skew=skew)
+    assert wrong() == ["The clock of the games is ahead of the database's by"]
+    Server.objects.update(clock=now, skew=0)
+    assert wrong() == []
+
+
+@pytest.mark.usefixtures("all_well")
+def test_a_sign_of_life_of_the_future_is_wrong() -> None:
+    Server.objects.create(name="web:2", seen=clock.database_now() + 3_600_000)
+    assert wrong() == ["Web processes, and when they were last heard of"]
 
 
 @pytest.mark.usefixtures("all_well")
@@ -145,7 +161,7 @@ def test_the_page_asks_the_database_equally_often_however_much_is_wrong() -> Non
         with CaptureQueriesContext(connection) as asked:
             troubles.look()
         counts.append(len(asked))
-    assert counts[0] == counts[1] <= 24
+    assert counts[0] == counts[1] <= 26
 
 
 def test_staff_sees_what_is_wrong_and_the_page_looks_again_by_itself() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from games import log, opening, servers, shares, steps
+from games import clock, log, opening, shares, steps
 from games.bots.selfplay import SelfPlay, seated
 from games.models import Game
 from games.rules.events import Event
@@ -15,7 +15,7 @@ class Written(SelfPlay):
         shares.seal(game.pk)
         opened = opening.find_by_id(game.pk)
         assert opened is not None
-        self.game, self.opened, self.started_ms = game, opened, servers.database_now()
+        self.game, self.opened, self.started_ms = game, opened, clock.database_now()
         terms = opened.terms()
         super().__init__(terms, seated(terms, ["apprentice"] * len(terms.seats), game.code))
 

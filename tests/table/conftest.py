@@ -285,11 +285,18 @@ def listening_begun(valkey: redis.Redis) -> Listening:
     return begun
 
 
-def skip(tables: Tables, ms: int) -> None:
+def skip(tables: Tables, ms: float) -> None:
     """Time passes for these tables, and nobody was away meanwhile."""
     assert tables.clock._ahead is not None
     tables.clock._ahead += ms
-    tables._beaten += ms
+
+
+def stand_still(tables: Tables, ms: float) -> None:
+    """Time passes for these tables, and their event loop has not turned meanwhile."""
+    skip(tables, ms)
+    tables.stalls._turned -= ms / 1000
+    for table in tables._tables.values():
+        table._learned -= ms / 1000
 
 
 async def same_as_reload(page: Page) -> None:

@@ -2,7 +2,7 @@
 
 from channels.db import database_sync_to_async
 
-from games import log, opening, rules, servers, shares, steps
+from games import clock, log, opening, rules, shares, steps
 from games.frames import Step
 from games.rules.commands import Command, Lift, Ready, Return
 from tests.table.conftest import Match
@@ -15,7 +15,7 @@ class LongGame:
         shares.seal(game_id)
         opened = opening.find_by_id(game_id)
         assert opened is not None
-        self.game_id, self._started_ms = game_id, servers.database_now()
+        self.game_id, self._started_ms = game_id, clock.database_now()
         self.done: list[Step] = []
         self.lines: list[log.Line] = []
         self._written = 0

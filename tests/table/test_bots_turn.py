@@ -27,7 +27,7 @@ async def left_in_a_bots_turn(
     one._looking.cancel()
     one.heartbeat.fall_silent()
     await one.doorbell.close()
-    await Server.objects.filter(pk=one.server).aupdate(seen=1)
+    await Server.objects.filter(pk=one.server).aupdate(seen=1, clock=1)
     return match, alice
 
 

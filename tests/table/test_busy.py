@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from games import ladder, servers, troubles
+from games import clock, ladder, servers, troubles
 from games.models import Game, Server
 from games.opening import NewSeat, open_game
 from games.rules import terms
@@ -19,7 +19,7 @@ from games.rules.events import Resumed
 from games.tables import Tables
 from tests.browser.site import Site
 from tests.games.written import Written
-from tests.table.conftest import Match, NewMatch, NewTables, eventually, garage, log_of, session_of
+from tests.table.conftest import Match, NewMatch, NewTables, eventually, garage, log_of, session_of, stand_still
 from tests.table.inside import InnerPage
 
 pytestmark = [pytest.mark.both_databases]
@@ -36,7 +36,7 @@ def ranked_match() -> Match:
     play = Written(game)
     while play.state.round == 1:
         play.step()
-    now = servers.database_now()
+    now = clock.database_now()
     times = {"started_ms": now - play.state.at, "wake_at": now - play.state.at + play.state.limit}
     Game.objects.filter(pk=game.pk).update(**times)
     return Match(game, [session_of(person) for person in people])
@@ -67,13 +67,17 @@ class Onlooker(threading.Thread):
     def __init__(self, server: int) -> None:
         super().__init__()
         self.server = server
+        self.peers = servers.Peers()
+        self.own = Server.objects.create(name="onlooker", seen=clock.database_now()).pk
         self.found: list[bool] = []
         self.enough = threading.Event()
 
     def run(self) -> None:
         while not self.enough.wait(0.1):
-            now = servers.database_now()
-            self.found.append(self.server in servers.idle(now))
+            now = clock.database_now()
+            Server.objects.filter(pk=self.own).update(seen=now)
+            self.peers.look(self.own, servers.signs(), [], now)
+            self.found.append(self.server not in self.peers.alive())
         connection.close()
 
 
@@ -83,7 +87,7 @@ async def test_a_process_whose_loop_stands_still_is_not_taken_for_gone(
 ) -> None:
     match, keeper = await new_match(), await new_tables()
     alice, _ = await match.inside(keeper)
-    onlooker = Onlooker(keeper.server)
+    onlooker = await database_sync_to_async(Onlooker)(keeper.server)
     onlooker.start()
     time.sleep(LONGER_THAN_SILENCE)  # noqa: ASYNC251 - the loop is to stand still
     assert (await alice.do("lift", tile=garage(alice)[0]))["code"] == "resuming"
@@ -114,7 +118,7 @@ async def test_a_stuck_process_loses_its_games_without_being_gone(new_match: New
     async def is_taken() -> bool:
         # It goes on to say that it lives, and that its loop does not turn.
         now = heir.clock.now()
-        await Server.objects.filter(pk=keeper.server).aupdate(seen=now, turned=now - ago)
+        await Server.objects.filter(pk=keeper.server).aupdate(seen=now, clock=now, turned=now - ago)
         return (await Game.objects.aget(pk=match.game.pk)).kept_by_id == heir.server
 
     await eventually(is_taken)
@@ -124,10 +128,12 @@ async def test_a_stuck_process_loses_its_games_without_being_gone(new_match: New
 
 
 @database_sync_to_async
-def alive_at(keeper: Tables, stands_still_ms: int) -> list[int]:
-    now = servers.database_now()
-    servers.beat(keeper.server, now, stands_still_ms)
-    return servers.orphans(now, keeper.server + 1)
+def orphans_beside(keeper: Tables, stands_still_ms: int) -> list[int]:
+    """The games that another process would take while that one says that it has stood still for so long."""
+    servers.beat(keeper.server, keeper.clock, stands_still_ms)
+    mine, now, peers = keeper.server + 1, keeper.clock.now(), servers.Peers()
+    peers.look(mine, servers.signs(), [], now)
+    return servers.orphans(now, mine, peers.alive())
 
 
 async def test_a_busy_process_keeps_its_games_and_a_stuck_one_does_not(
@@ -136,8 +142,8 @@ async def test_a_busy_process_keeps_its_games_and_a_stuck_one_does_not(
     match, keeper = await new_match(), await new_tables()
     await match.inside(keeper)
     keeper.heartbeat.fall_silent()
-    assert await alive_at(keeper, servers.STUCK_MS - 1_000) == []
-    assert await alive_at(keeper, servers.STUCK_MS + 1_000) == [match.game.pk]
+    assert await orphans_beside(keeper, servers.STUCK_MS - 1_000) == []
+    assert await orphans_beside(keeper, servers.STUCK_MS + 1_000) == [match.game.pk]
 
 
 async def test_leaving_a_process_that_is_kept_busy_is_a_rated_defeat(
@@ -149,9 +155,7 @@ async def test_leaving_a_process_that_is_kept_busy_is_a_rated_defeat(
         if so_often(0, 1):
             time.sleep(LONGER_THAN_SILENCE)  # noqa: ASYNC251 - the loop is to stand still
         else:
-            # As if it had: the clock goes on, and this process has not looked after its games.
-            assert keeper.clock._ahead is not None
-            keeper.clock._ahead += LONGER_THAN_SILENCE * 1000
+            stand_still(keeper, LONGER_THAN_SILENCE * 1000)
         await pages[ALICE].do("ready", on=turn % 2 == 0)
     await pages[BOB].do("leave")
     losses = await losses_of(match)
@@ -177,7 +181,9 @@ async def test_a_game_whose_process_was_killed_and_stayed_away_is_not_rated(web:
     assert game.wake_at is not None
     await Game.objects.filter(pk=game.pk).aupdate(started_ms=game.started_ms - away, wake_at=game.wake_at - away)
     keeper = await Server.objects.aget(pk=game.kept_by_id)
-    await Server.objects.filter(pk=keeper.pk).aupdate(seen=keeper.seen - away, turned=keeper.seen - away)
+    assert keeper.clock is not None
+    ago = {"seen": keeper.seen - away, "turned": keeper.seen - away, "clock": keeper.clock - away}
+    await Server.objects.filter(pk=keeper.pk).aupdate(**ago)
     web.start()
     for page in pages:
         await page.open()

@@ -43,8 +43,8 @@ async def test_what_is_appended_is_read_back_with_what_the_games_row_says(games:
     pen.close()
     tail = await database_sync_to_async(log.since)(games[0].pk, 1)
     assert [line.seq for line in tail.lines] == [2, 3]
-    # The first append says when the game began, and no later one.
-    assert (tail.started_ms, tail.kept_by) == (1_000, None)
+    # The last append says when the game began: its time goes on from its last event, whatever became of the clock.
+    assert (tail.started_ms, tail.kept_by) == (9_999, None)
     assert await database_sync_to_async(log.heads)([game.pk for game in games]) == {
         games[0].pk: 3,
         games[1].pk: 0,

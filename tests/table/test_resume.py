@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from channels.db import database_sync_to_async
 
-from games import allowance, log, rules, servers, steps
+from games import allowance, clock, log, rules, steps
 from games.frames import Step
 from games.models import Game, GameSecret, SeatSecret
 from games.rules import commands
@@ -59,7 +59,7 @@ async def happen(match: Match, done: list[Step]) -> None:
         append = steps.append_of(match.game.pk, done, steps.lines_of(done), now=now, started_ms=now, kept_by=None)
         assert not log.write([replace(append, wake_at=None)])
 
-    now = await database_sync_to_async(servers.database_now)()
+    now = await database_sync_to_async(clock.database_now)()
     await database_sync_to_async(write)()
 
 
