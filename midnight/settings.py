@@ -63,6 +63,12 @@ def site_address() -> SplitResult:
     return site
 
 
+# What PostgreSQL itself keeps to for each of our connections; web processes add limits for questions (web_limits.py).
+SERVER_OPTIONS = (
+    "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000"
+)
+
+
 def database(address: str) -> dict[str, Any]:
     """Django's settings for an address such as postgres://user:secret@host:5432/name or sqlite:///file."""
     parts = urlsplit(address)
@@ -93,9 +99,17 @@ def database(address: str) -> dict[str, Any]:
         # Persistent connections leak under ASGI; the pool does not.
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
-            "connect_timeout": 5,
+            "connect_timeout": 2,
+            # A host that has vanished is given up within some ten seconds, not after the kernel's quarter of an hour.
+            "keepalives": 1,
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 5_000,
+            # The same the other way round: where our host vanishes, its locks do not stay.
+            "options": SERVER_OPTIONS,
             # Whoever comes when the database is back finds a line at once, not after ever longer pauses.
-            "pool": {"min_size": 1, "max_size": 10, "timeout": 10, "reconnect_timeout": 4},
+            "pool": {"min_size": 1, "max_size": 10, "timeout": 5, "reconnect_timeout": 4},
             **dict(parse_qsl(parts.query)),
         },
     }

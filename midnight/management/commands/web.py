@@ -40,9 +40,11 @@ class Command(BaseCommand):
 
         from midnight.asgi import application
         from midnight.edge import admission, http_protocol
+        from midnight.postgresql import web_limits
         from midnight.websocket.server import SocketServer
 
         admission.raise_descriptor_limit()
+        web_limits.apply()
         http_protocol.install()
         address = {"host": bind, "port": port} if port is not None else {}
         server = SocketServer(
