@@ -232,14 +232,18 @@ class TableConsumer(AsyncConsumer):
         message["text"] = say(code, values, self._language)
         await self.tell(compact(message))
 
+    async def notify(self, code: str) -> None:
+        await self.tell(self._notice(code))
+
     async def end(self, code: CloseCode, notice: str) -> None:
         if not self._open:
             return
         self._open = False
-        text = say(notice, {}, self._language)
-        frame = compact({"type": "notice", "code": notice, "text": text})
-        await self._put({"type": "websocket.send", "text": frame, "bytes": None})
+        await self._put({"type": "websocket.send", "text": self._notice(notice), "bytes": None})
         await self._put({"type": "websocket.close", "code": int(code), "reason": None})
+
+    def _notice(self, code: str) -> str:
+        return compact({"type": "notice", "code": code, "text": say(code, {}, self._language)})
 
     async def _put(self, message: Any) -> None:
         try:

@@ -52,6 +52,9 @@ class Page(Protocol):
 
     async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None: ...
 
+    async def notify(self, code: str) -> None:
+        """Say how it stands with the moves (`moves_wait`, `moves_count`, `uncertain`); the connection stays."""
+
     async def end(self, code: CloseCode, notice: str) -> None:
         """Say why, then close."""
 

@@ -1,9 +1,10 @@
 """The log of games: the only code that touches event rows. Of an archived game it reads the record instead.
 
-An append is on disk when it returns, or it did not happen, or nobody knows (`Unwritten`): then the caller reads what
-the log says. The game's row is the fence: nothing is appended behind the back of a writer that has not read up to
-`head`. One thread a process writes, and takes everything that waits, of all tables, into one transaction; another one
-reads. Locks are taken in the order of game ids.
+An append is on disk when it returns; or it is not stored and never will be (`Unwritten`); or its fate is unknown, since
+the answer to the COMMIT was lost (`Uncertain`): then `settle` and a look at the log tell. The game's row is the fence:
+nothing is appended behind the back of a writer that has not read up to `head`. One thread a process writes, and takes
+everything that waits, of all tables, into one transaction; another one reads. Locks are taken in the order of game ids.
+Neither thread waits for the database longer than `ANSWER_SECONDS`.
 """
 
 import asyncio
@@ -19,10 +20,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
-from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection, connections, transaction
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.backends.utils import CursorWrapper
 
-from games import packing, repeats
+from games import deadlines, packing, repeats
 from games.pulse import pulse
 
 logger = logging.getLogger(__name__)
@@ -37,6 +47,11 @@ BATCH = 200
 # Where so many came at once the next ones get a moment to gather: a transaction costs the same for one and for many.
 CROWD = 8
 GATHER_SECONDS = 0.002
+# How long the database may take for a transaction, or for a read with all its questions.
+ANSWER_SECONDS = 2.0
+# A game's row that another writer holds for longer is given up before that, so that the other games are still written.
+LOCK_MS = 1_000
+LOCK_NOT_AVAILABLE = "55P03"
 
 
 class Behind(Exception):
@@ -48,7 +63,15 @@ class Gone(Exception):
 
 
 class Unwritten(Exception):
-    """The database did not answer: perhaps nothing was written, perhaps everything."""
+    """The database refused, or did not answer in time: nothing was written, and nothing of it ever will be."""
+
+
+class Obstructed(Unwritten):
+    """Only this game cannot be written: its lines do not fit, or another writer holds its row."""
+
+
+class Uncertain(Unwritten, OperationalError):
+    """The answer to a COMMIT was lost: perhaps nothing was written, perhaps everything, perhaps only in a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,36 +129,53 @@ class Append:
 
 
 def write(appends: Sequence[Append]) -> set[int]:
-    """Write what fits, in one transaction; the answer names the games whose writer was behind."""
+    """Write what fits, in one transaction; the answer names the games whose writer was behind.
+
+    Whatever it raises, nothing was written; only after `Uncertain` it may have been.
+    """
     ordered = sorted(appends, key=lambda append: append.game_id)
-    with transaction.atomic(), connection.cursor() as cursor:
-        heads = _heads(cursor, [append.game_id for append in ordered])
-        fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
-        cursor.executemany(
-            'UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, "left" = %s, ended = %s,'
-            " started_ms = COALESCE(%s, started_ms) WHERE id = %s",
-            [
-                (
-                    a.head + len(a.lines),
-                    a.wake_at,
-                    a.kept_by,
-                    a.awaits,
-                    a.left,
-                    _moment(a.ended_ms),
-                    a.started_ms,
-                    a.game_id,
-                )
-                for a in fitting
-            ],
-        )
-        cursor.executemany(
-            "INSERT INTO games_event (game_id, seq, at, body, seat, command_id) VALUES (%s, %s, %s, %s, %s, %s)",
-            [(a.game_id, x.seq, x.at, x.body, x.seat, x.command_id) for a in fitting for x in a.lines],
-        )
-        if departures := [(a.game_id, one) for a in fitting for one in a.departures]:
-            _let_go(cursor, departures)
-        if endings := {a.game_id: a.ending for a in fitting if a.ending is not None}:
-            _finish(cursor, endings)
+    is_complete = False
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            behind = _write(cursor, ordered)
+            is_complete = True
+    except (IntegrityError, DataError):
+        raise  # The database looked, and said no.
+    except Exception as error:
+        if is_complete:
+            raise Uncertain(str(error)) from error
+        raise
+    return behind
+
+
+def _write(cursor: CursorWrapper, ordered: Sequence[Append]) -> set[int]:
+    heads = _heads(cursor, [append.game_id for append in ordered])
+    fitting = [append for append in ordered if heads.get(append.game_id) == append.head]
+    cursor.executemany(
+        'UPDATE games_game SET head = %s, wake_at = %s, kept_by_id = %s, awaits = %s, "left" = %s, ended = %s,'
+        " started_ms = COALESCE(%s, started_ms) WHERE id = %s",
+        [
+            (
+                a.head + len(a.lines),
+                a.wake_at,
+                a.kept_by,
+                a.awaits,
+                a.left,
+                _moment(a.ended_ms),
+                a.started_ms,
+                a.game_id,
+            )
+            for a in fitting
+        ],
+    )
+    cursor.executemany(
+        "INSERT INTO games_event (game_id, seq, at, body, seat, command_id) VALUES (%s, %s, %s, %s, %s, %s)",
+        [(a.game_id, x.seq, x.at, x.body, x.seat, x.command_id) for a in fitting for x in a.lines],
+    )
+    if departures := [(a.game_id, one) for a in fitting for one in a.departures]:
+        _let_go(cursor, departures)
+    if endings := {a.game_id: a.ending for a in fitting if a.ending is not None}:
+        _finish(cursor, endings)
     return {append.game_id for append in ordered} - {append.game_id for append in fitting}
 
 
@@ -143,7 +183,10 @@ def _heads(cursor: CursorWrapper, game_ids: Iterable[int]) -> dict[int, int]:
     """How far the running ones of these games are, their rows locked until the transaction ends."""
     ids = list(game_ids)
     marks = ", ".join(["%s"] * len(ids))
-    lock = " ORDER BY id FOR UPDATE" if connection.features.has_select_for_update else ""
+    lock = ""
+    if connection.features.has_select_for_update:
+        cursor.execute(f"SET LOCAL lock_timeout = {LOCK_MS}")
+        lock = " ORDER BY id FOR UPDATE"
     cursor.execute(f"SELECT id, head FROM games_game WHERE ended IS NULL AND id IN ({marks}){lock}", ids)  # noqa: S608  (marks only)
     return dict(cursor.fetchall())
 
@@ -252,6 +295,17 @@ def since(game_id: int, seq: int) -> Tail:
         return Tail(started_ms, kept_by, bool(ended), lines)
 
 
+def settle(game_id: int) -> None:
+    """Wait until no append is under way whose answer was lost: what the log does not have then, it will never have.
+
+    A transaction whose COMMIT was sent holds the game's row until it ends. On SQLite every append has ended by the time
+    its writer hears of it.
+    """
+    if connection.features.has_select_for_update:
+        with transaction.atomic(), connection.cursor() as cursor:
+            _heads(cursor, [game_id])
+
+
 def _archived(cursor: CursorWrapper, game_id: int) -> list[Line]:
     cursor.execute("SELECT packed FROM games_record WHERE game_id = %s", [game_id])
     row = cursor.fetchone()
@@ -332,22 +386,25 @@ class Pen:
     def _write(self, entries: list[tuple[Append, "asyncio.Future[None]"]]) -> None:
         answers: list[tuple[asyncio.Future[None], Exception | None]] = []
         try:
-            behind = write([append for append, _ in entries])
-        except (IntegrityError, DataError):
-            if len(entries) > 1:
+            with deadlines.within(ANSWER_SECONDS):
+                behind = write([append for append, _ in entries])
+        except Exception as error:
+            # Whatever it was, this thread goes on: everybody's moves pass through it.
+            of_one_game = isinstance(error, (IntegrityError, DataError)) or _is_locked(error)
+            if of_one_game and len(entries) > 1:
                 # One that does not fit must not take the others with it.
                 for entry in entries:
                     self._write([entry])
                 return
             pulse.failed()
-            logger.exception("An append does not fit the log")
-            answers = [(future, Unwritten("it does not fit")) for _, future in entries]
-        except Exception as error:
-            # Whatever it was, this thread goes on: everybody's moves pass through it.
-            pulse.failed()
-            logger.error("The log cannot be written: %s", error, exc_info=not isinstance(error, DatabaseError))
-            _hang_up()
-            answers = [(future, Unwritten(str(error))) for _, future in entries]
+            _log_failure(error)
+            failure: Unwritten
+            if of_one_game:
+                failure = Obstructed(str(error))
+            else:
+                _hang_up()
+                failure = Uncertain(str(error)) if isinstance(error, Uncertain) else Unwritten(str(error))
+            answers = [(future, failure) for _, future in entries]
         else:
             answers = [(future, Behind() if append.game_id in behind else None) for append, future in entries]
         by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], Exception | None]]] = {}
@@ -358,6 +415,20 @@ class Pen:
                 loop.call_soon_threadsafe(_answer, part)
             except RuntimeError:
                 logger.debug("Nobody waits for this append any more: its event loop has closed.")
+
+
+def _is_locked(error: Exception) -> bool:
+    """Whether another writer held a row for too long."""
+    return isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE
+
+
+def _log_failure(error: Exception) -> None:
+    if isinstance(error, (IntegrityError, DataError)):
+        logger.error("An append does not fit the log", exc_info=error)
+    elif isinstance(error, (DatabaseError, InterfaceError, Uncertain)):
+        logger.error("The log cannot be written: %s", error)
+    else:
+        logger.error("The log cannot be written: %s", error, exc_info=error)
 
 
 def _hang_up() -> None:
@@ -381,16 +452,28 @@ class Reader:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="log-reader")
+        # Whether the last job had no answer; only the thread asks.
+        self._is_failing = False
 
     async def run(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answer of `job`, or `Unwritten` where the database did not give one."""
+        """The answer of `job`, or `Unwritten` where the database did not give one in time.
+
+        While it gives none, jobs that have waited for their turn for that long are not tried: they would add up.
+        """
+        asked_at = time.monotonic()
 
         def work() -> T:
+            if self._is_failing and time.monotonic() - asked_at > ANSWER_SECONDS:
+                raise Unwritten("the database gives no answers")
             try:
-                return job(*args, **kwargs)
+                with deadlines.within(ANSWER_SECONDS):
+                    answer = job(*args, **kwargs)
             except (DatabaseError, InterfaceError) as error:
+                self._is_failing = True
                 _hang_up()
                 raise Unwritten(str(error)) from error
+            self._is_failing = False
+            return answer
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 

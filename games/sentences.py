@@ -49,6 +49,13 @@ OF_THE_TABLE: dict[str, str | Promise] = {
     "flood": _("That was too fast: at most {most} commands a second."),
     "unavailable": _("The server could not store this. Please try again."),
 }
+# How it stands with the moves; the connection stays.
+OF_MOVES: dict[str, str | Promise] = {
+    "moves_wait": _("Moves wait: nothing can be stored right now."),
+    "moves_count": _("Moves count again."),
+    "uncertain": _("Whether your last move counts will show in a moment."),
+}
+# Why a connection is closed.
 NOTICES: dict[str, str | Promise] = {
     "moved": _("You play from another page now."),
     "signed_out": _("You are signed out."),
@@ -62,7 +69,7 @@ NOTICES: dict[str, str | Promise] = {
     "unreadable_page": _("What this page sends cannot be read."),
     "flood_page": _("This page sends too much."),
 }
-SENTENCES: dict[str, str | Promise] = dict(OF_THE_RULES.items()) | OF_THE_TABLE | NOTICES
+SENTENCES: dict[str, str | Promise] = dict(OF_THE_RULES.items()) | OF_THE_TABLE | OF_MOVES | NOTICES
 
 
 def say(code: str, values: dict[str, int | str], language: str) -> str:

@@ -6,6 +6,10 @@ Commands that arrive right after one another while others are being stored are d
 those before it. Nothing here is kept that the log does not say: a table can be dropped and loaded again at any
 moment, in any process.
 
+While the database takes no writes a table tries again and again, after longer and longer pauses (backoff.py). Commands
+that come in such a pause are refused, and so surely not stored. Where the answer to a COMMIT was lost, a command's fate
+is unknown: it is answered when the log has told. Pages hear when moves begin to wait, and when they count again.
+
 Who locks what: a table locks nothing. The log's transaction locks rows of games, in the order of their ids, and only
 for the length of one write.
 """
@@ -13,6 +17,7 @@ for the length of one write.
 import asyncio
 import contextlib
 import logging
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -22,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from games import log, rules, shares
 from games.allowance import Allowance
+from games.backoff import Backoff
 from games.bot_hands import BotHands
 from games.course import Course, Deed
 from games.frames import CloseCode, Frames, Page, Step, compact, shares_frame, sight_frame, welcome_frame
@@ -46,8 +52,10 @@ AN_ID = "1 to 40 letters, digits, - and _"
 MOST_TRIES = 20
 # So many lines of the log are taken in before the other tables have their turn.
 PORTION = 100
-# When the database did not answer, the clock asks again so soon.
-AGAIN_MS = 250
+# A command is tried again as long as it has not waited longer than this; then it is refused.
+PATIENCE_SECONDS = 1.5
+# Pages are told that moves wait when nothing could be stored, or nothing got done, for so long.
+WAIT_SECONDS = 1.25
 CLOSE_SECONDS = 3.0
 NOBODY: Mapping[Page, str] = {}
 
@@ -83,6 +91,11 @@ class Table(Course):
         self._allowances: dict[int, Allowance] = {}
         self._bots: BotHands | None = None
         self._turns = Turns(self._failed)
+        self._backoff = Backoff()
+        # Commands that may have been stored, or not: they are answered as soon as the log tells.
+        self._uncertain: list[Asked] = []
+        # The pages that were told that moves wait.
+        self._told_to_wait: set[Page] = set()
 
     def is_idle(self) -> bool:
         """Whether nobody looks on, nothing is under way, and no other process would miss this one."""
@@ -120,6 +133,7 @@ class Table(Course):
     def leave(self, page: Page) -> None:
         """The page has gone, perhaps before it was let in."""
         self._coming.discard(page)
+        self._told_to_wait.discard(page)
         # One that was sent away because its seat is played from another page is missed by nobody.
         if page in self.pages and page.seat is not None:
             self._turns.ask(partial(self._miss, page.seat))
@@ -155,6 +169,31 @@ class Table(Course):
         """Let the clock do what is due."""
         self._turns.ask(self._wake)
 
+    def try_again(self) -> None:
+        """The database takes writes again: do not wait for the end of a pause."""
+        if self._backoff.seconds_left():
+            self._backoff.skip()
+            self.wake()
+
+    async def tell_whether_moves_wait(self) -> None:
+        """Tell pages when moves begin to wait for the database, and when they count again."""
+        since = self._waits_since()
+        if since is not None and time.monotonic() - since < WAIT_SECONDS:
+            return
+        if since is None:
+            told, self._told_to_wait = self._told_to_wait & self.pages, set()
+            for page in told:
+                await page.notify("moves_count")
+            return
+        for page in self.pages - self._told_to_wait:
+            self._told_to_wait.add(page)
+            await page.notify("moves_wait")
+
+    def _waits_since(self) -> float | None:
+        """The moment since which moves have waited; None where they do not."""
+        moments = (self._backoff.failing_since, self._turns.at_work_since, self.tables.storing.fails_since())
+        return min((moment for moment in moments if moment is not None), default=None)
+
     async def look(self) -> State | None:
         """The game as the log has it, once everything asked for so far is done; None before its first event."""
         await self._turns.done(self._be_current)
@@ -172,7 +211,7 @@ class Table(Course):
         """Do what was asked for, then stop in this process; the game goes on elsewhere."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.settle(), CLOSE_SECONDS)
-        self._set_timer(None)
+        self._stop_timer()
         if self._bots:
             self._bots.rest()
         self._turns.stop()
@@ -197,13 +236,14 @@ class Table(Course):
         return False
 
     def _doubt(self, error: log.Unwritten) -> None:
-        """Perhaps the log says more than this table knows: look again, soon."""
-        logger.error("Table %s: the database did not answer: %s", self.opened.code, error)
+        """Perhaps the log says more than this table knows: look again after a pause."""
+        logger.warning("The database did not answer a table: %s", error)
         self._doubtful = True
-        self._set_timer(AGAIN_MS)
+        self._backoff.fail()
+        self._set_timer(None)
 
     async def _give_up(self, code: CloseCode, notice: str) -> None:
-        self._set_timer(None)
+        self._stop_timer()
         if self._bots:
             self._bots.rest()
         self.tables.forget(self)
@@ -261,13 +301,14 @@ class Table(Course):
 
     async def _play(self, waiting: list[Asked]) -> None:
         """Do what pages ask for, and tell each what became of it."""
-        stored_badly = False
         for _ in range(MOST_TRIES):
+            if not await self._may_try(waiting):
+                break
             try:
                 await self._be_current()
                 waiting = [asked for asked in waiting if not await self._was_done(asked)]
-                if stored_badly or not waiting:
-                    break
+                if not waiting:
+                    return None
                 if self.state is None:
                     return await self._refuse(waiting, "not_begun")
                 for asked, why in await self._do(self.state, waiting):
@@ -278,12 +319,48 @@ class Table(Course):
                 return None
             except log.Behind:
                 self._doubtful = True
-            except log.Unwritten:
-                # Perhaps it is there all the same: look once, then say so.
-                if self._doubtful:
-                    break
-                self._doubtful = stored_badly = True
-        return await self._refuse(waiting, "unavailable")
+            except log.Uncertain as error:
+                self._doubt(error)
+                return await self._leave_uncertain(waiting)
+            except log.Unwritten as error:
+                self._doubt(error)
+        return await self._refuse_unstored(waiting)
+
+    async def _may_try(self, waiting: Sequence[Asked]) -> bool:
+        """Whether to try now what was asked for, after waiting for the end of a pause where that comes in time."""
+        pause = self._backoff.seconds_left()
+        waited = time.perf_counter() - min(asked.at for asked in waiting)
+        if pause and waited + pause > PATIENCE_SECONDS:
+            return False
+        if pause:
+            await asyncio.sleep(pause)
+        return True
+
+    async def _leave_uncertain(self, waiting: Sequence[Asked]) -> None:
+        """Answer these as soon as the log tells; where that is not at once, say so."""
+        self._uncertain += waiting
+        try:
+            await self._clear_up()
+        except log.Unwritten:
+            for asked in waiting:
+                if asked.page is not None:
+                    await asked.page.notify("uncertain")
+            raise
+
+    async def _clear_up(self) -> None:
+        """Answer the commands whose fate was unknown, once no write can be under way; `Unwritten` where that is not
+        to be known yet."""
+        await self.tables.reader.run(log.settle, self.opened.game_id)
+        await self._catch_up()
+        uncertain, self._uncertain = self._uncertain, []
+        await self._refuse([asked for asked in uncertain if not await self._was_done(asked)], "unavailable")
+
+    async def _refuse_unstored(self, waiting: Sequence[Asked]) -> None:
+        """Refuse what is surely not stored; what was sent before, and perhaps stored then, is answered with that."""
+        uncertain = {(asked.seat, asked.command_id) for asked in self._uncertain}
+        again = [asked for asked in waiting if (asked.seat, asked.command_id) in uncertain]
+        self._uncertain += again
+        await self._refuse([asked for asked in waiting if asked not in again], "unavailable")
 
     async def _was_done(self, asked: Asked) -> bool:
         """Whether this command counts already; if so, its page is told again."""
@@ -356,16 +433,32 @@ class Table(Course):
             await page.tell(frame)
 
     async def _wake(self) -> None:
+        if self._backoff.seconds_left():
+            self._set_timer(None)
+            return
         await self._be_current()
         if self.state is None:
             await self._begin()
+            self._look_whether_it_works()
             return
         try:
             await self._store([Deed(self._clock_steps(self.state, self.at()))])
         except log.Behind:
             await self._catch_up()
+        self._look_whether_it_works()
         if self.kept_here:
             self._set_alarm()
+
+    def _look_whether_it_works(self) -> None:
+        """Where nothing was to be stored, what this process could store meanwhile tells whether moves count again."""
+        since = self._backoff.failing_since
+        if since is None:
+            return
+        if self.tables.storing.has_written_since(since):
+            self._backoff.succeed()
+        else:
+            self._backoff.fail()
+            self._set_timer(None)
 
     async def _do(self, state: State, waiting: Sequence[Asked]) -> list[tuple[Asked, rules.Refused]]:
         """Decide these commands, each in view of those before it, and store all they do with one append.
@@ -408,6 +501,8 @@ class Table(Course):
     async def _miss(self, seat: int) -> None:
         """A player without a page is not ready (R8.7)."""
         for _ in range(MOST_TRIES):
+            if self._backoff.seconds_left():
+                return
             await self._be_current()
             if self.state is None or any(page.seat == seat for page in self.pages):
                 return
@@ -420,7 +515,9 @@ class Table(Course):
 
     async def _be_current(self) -> None:
         """Know what the log says, and that somebody looks after this game."""
-        if self.state is None or self._doubtful:
+        if self._uncertain:
+            await self._clear_up()
+        elif self.state is None or self._doubtful:
             await self._catch_up()
         self._keep_pace()
         if self.opened.pace == "live":
@@ -451,8 +548,16 @@ class Table(Course):
     async def _store(self, deeds: Sequence[Deed], acknowledged: Mapping[Page, str] = NOBODY) -> None:
         """Append what happened and show it; or `Behind`, or `Unwritten`."""
         before = self.state
-        steps = await self._append(deeds)
+        try:
+            steps = await self._append(deeds)
+        except log.Obstructed:
+            raise
+        except log.Unwritten:
+            self.tables.storing.not_appended()
+            raise
         if steps:
+            self.tables.storing.appended()
+            self._backoff.succeed()
             await self._show(steps, acknowledged)
             self.tables.doorbell.ring(self.opened.game_id, self.head)
             at_table = (page.seat for page in self.pages)
@@ -495,6 +600,8 @@ class Table(Course):
         self._turns.ask(partial(self._play_for_bot, seat, command))
 
     async def _play_for_bot(self, seat: int, command: Command) -> None:
+        if self._backoff.seconds_left():
+            return
         await self._be_current()
         if self.state is None or not self.kept_here or self.over:
             return
@@ -506,18 +613,29 @@ class Table(Course):
             await self._catch_up()
 
     def _set_alarm(self) -> None:
-        """The keeper wakes the game to the millisecond and moves the bots; the others only look once a second."""
+        """The keeper wakes the game to the millisecond and moves the bots; the others only look once a second.
+
+        In a pause the timer is set for its end already.
+        """
+        if self._backoff.seconds_left():
+            return
         if self._bots:
             self._bots.think()
         wake_at = None if self.state is None else rules.wake_at(self.state)
         self._set_timer(None if wake_at is None else wake_at - self.at())
 
     def _set_timer(self, wait_ms: int | None) -> None:
+        """Wake after so long, or not at all; in a pause at its end, whatever else is due."""
+        self._stop_timer()
+        if pause := self._backoff.seconds_left():
+            wait_ms = math.ceil(pause * 1000)
+        if wait_ms is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(0, wait_ms) / 1000, self.wake)
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if wait_ms is not None:
-            self._timer = asyncio.get_running_loop().call_later(max(0, wait_ms) / 1000, self.wake)
 
 
 def _gives_way(page: Page, seat: int, key: str, joined_ms: int) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from accounts import sessions
 from accounts.models import EndedSession
-from games import ladder, log, news, opening, servers
+from games import deadlines, ladder, log, news, opening, servers
 from games.clock import Clock, database_now
 from games.doorbell import Doorbell
 from games.frames import CloseCode, Page
@@ -20,11 +20,16 @@ from games.heartbeat import Heartbeat
 from games.pauses import Pauses
 from games.pulse import pulse
 from games.stalls import Stalls
+from games.storing import Storing
 from games.table import Table
 
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
+# A sign of life that is not written within this time is given up: the next one is due.
+BEAT_SECONDS = 1.0
+# How often pages are told whether moves wait.
+TELL_SECONDS = 0.25
 # A table that nobody here needs is dropped after so long; whoever comes back finds it in the log.
 IDLE_SECONDS = 60.0
 # Every page with a seat is announced once in so many looks, so that a lost ring keeps no second page at a seat.
@@ -60,6 +65,7 @@ class Tables:
         self.peers = servers.Peers()
         self.pen = log.Pen()
         self.reader = log.Reader()
+        self.storing = Storing()
         self.doorbell = Doorbell(self._heard, self._moved, self._ended, self._renamed)
         self.pauses = Pauses(asyncio.get_running_loop().time)
         self.server = 0
@@ -78,23 +84,32 @@ class Tables:
         self._looking: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
+        self._telling: asyncio.Task[None] | None = None
         self.stopping = False
 
     async def start(self) -> None:
         """Join the processes that look after games."""
         self.server = await self._heart.run(servers.begin, self.clock)
+        self.storing.row_written()
         self.heartbeat.start()
         await self._look()
         self._looking = asyncio.create_task(self._keep_looking())
+        self._telling = asyncio.create_task(self._keep_telling())
 
     def _beat(self, stands_still_ms: int) -> None:
-        self.clock.follow(database_now)
-        servers.beat(self.server, self.clock, stands_still_ms, self._seated)
+        try:
+            with deadlines.within(BEAT_SECONDS):
+                self.clock.follow(database_now)
+                servers.beat(self.server, self.clock, stands_still_ms, self._seated)
+        except Exception:
+            self.storing.row_not_written()
+            raise
+        self.storing.row_written()
 
     async def stop(self) -> None:
         """Tell the pages, write what is under way, and go."""
         self.stopping = True
-        for task in (self._looking, self._ending, self._adopting):
+        for task in (self._looking, self._ending, self._adopting, self._telling):
             if task is not None:
                 task.cancel()
         # Pages first, and all at once: the server that called us ends their connections in the same moment.
@@ -191,6 +206,18 @@ class Tables:
             except Exception:
                 pulse.failed()
                 logger.exception("A look failed")
+
+    async def _keep_telling(self) -> None:
+        """Tell pages whether moves wait. Beside the looks, which wait for the database themselves."""
+        failed = False
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            fails = self.storing.fails_since() is not None
+            for table in list(self._tables.values()):
+                if failed and not fails:
+                    table.try_again()
+                await table.tell_whether_moves_wait()
+            failed = fails
 
     async def _look(self) -> None:
         self._looks += 1
@@ -297,11 +324,27 @@ _here: dict[asyncio.AbstractEventLoop, asyncio.Task[Tables]] = {}
 
 async def here() -> Tables:
     """The tables of this process and event loop, started by whoever asks first."""
+    return await asyncio.shield(_starting())
+
+
+def started_here() -> Tables | None:
+    """The same, or None while they start: nobody waits."""
+    starting = _starting()
+    return starting.result() if starting.done() else None
+
+
+def running_here() -> Tables | None:
+    """The same, or None where nobody has asked for them yet."""
+    starting = _here.get(asyncio.get_running_loop())
+    return starting.result() if starting is not None and starting.done() and not starting.exception() else None
+
+
+def _starting() -> asyncio.Task[Tables]:
     loop = asyncio.get_running_loop()
     starting = _here.get(loop)
     if starting is None or (starting.done() and starting.exception()):
         starting = _here[loop] = loop.create_task(_started())
-    return await asyncio.shield(starting)
+    return starting
 
 
 async def _started() -> Tables:
@@ -316,6 +359,5 @@ async def _started() -> Tables:
 
 async def stop_here() -> None:
     """Stop what `here` has started in this event loop: call it before the process ends."""
-    started = _here.get(asyncio.get_running_loop())
-    if started is not None and started.done() and not started.exception():
-        await started.result().stop()
+    if tables := running_here():
+        await tables.stop()

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 
 Job = Callable[[], Awaitable[None]]
@@ -15,12 +16,13 @@ class Turns:
         self._jobs: asyncio.Queue[Job] = asyncio.Queue()
         # The job behind all others that wait.
         self.last: Job | None = None
-        self._at_work = False
+        # Since when a job has had its turn, by the monotonic clock; None between two jobs.
+        self.at_work_since: float | None = None
         self._worker = asyncio.create_task(self._work())
 
     @property
     def busy(self) -> bool:
-        return self._at_work or not self._jobs.empty()
+        return self.at_work_since is not None or not self._jobs.empty()
 
     def ask(self, job: Job) -> None:
         """Do this when its turn comes."""
@@ -51,11 +53,11 @@ class Turns:
 
     async def _work(self) -> None:
         while True:
-            self._at_work = False
+            self.at_work_since = None
             job = await self._jobs.get()
             if self._jobs.empty():
                 self.last = None
-            self._at_work = True
+            self.at_work_since = time.monotonic()
             try:
                 await job()
             except Exception as error:

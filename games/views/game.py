@@ -133,6 +133,9 @@ class Asking:
     async def refuse(self, command_id: str, code: str, values: dict[str, int | str], head: int) -> None:
         self.refusal = say(code, values, self.language)
 
+    async def notify(self, code: str) -> None:
+        self.refusal = say(code, {}, self.language)
+
     async def end(self, code: CloseCode, notice: str) -> None:
         pass
 

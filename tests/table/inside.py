@@ -95,6 +95,10 @@ class InnerPage(Picture):
         if answer and not answer.done():
             answer.set_result({"type": "refused", "id": command_id, "code": code, "head": head})
 
+    async def notify(self, code: str) -> None:
+        self.notices.append(code)
+        self._changed.set()
+
     async def end(self, code: CloseCode, notice: str) -> None:
         self.closed = code
         self._changed.set()

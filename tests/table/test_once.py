@@ -1,17 +1,21 @@
 """A command counts once, however often it is sent and whatever became of the answer."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import OperationalError, connection, transaction
 
 from games import archive, log
 from games.models import Event
 from games.pulse import pulse
 from games.tables import Tables, here, stop_here
 from tests.browser.site import Site
+from tests.settings import ON_POSTGRES
 from tests.table.conftest import Match, NewMatch, NewTables, garage
 from tests.table.inside import InnerPage
 from tests.table.test_allowance import poster
@@ -25,18 +29,36 @@ class LostAnswer(log.Pen):
     def append(self, append: log.Append) -> "asyncio.Future[None]":
         written = super().append(append)
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        written.add_done_callback(lambda _: answer.set_exception(log.Unwritten("the line broke")))
+        written.add_done_callback(lambda _: answer.set_exception(log.Uncertain("the line broke")))
         return answer
 
 
 class Slow(log.Pen):
-    """Says that it does not know, and writes a little later all the same."""
+    """Gives up on a COMMIT that the database has begun, and that ends well a little later."""
 
     def append(self, append: log.Append) -> "asyncio.Future[None]":
-        loop = asyncio.get_running_loop()
-        loop.call_later(0.2, super().append, append)
+        is_locked, loop = threading.Event(), asyncio.get_running_loop()
+
+        def commit_slowly() -> None:
+            with transaction.atomic():
+                assert not log.write([append])
+                is_locked.set()
+                time.sleep(0.3)
+            connection.close()
+
+        threading.Thread(target=commit_slowly).start()
+        is_locked.wait(30)
         answer: asyncio.Future[None] = loop.create_future()
-        answer.set_exception(log.Unwritten("no answer in time"))
+        answer.set_exception(log.Uncertain("no answer in time"))
+        return answer
+
+
+class Unknown(log.Pen):
+    """Never says whether it wrote; it wrote nothing."""
+
+    def append(self, append: log.Append) -> "asyncio.Future[None]":
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        answer.set_exception(log.Uncertain("no answer in time"))
         return answer
 
 
@@ -160,19 +182,63 @@ async def test_a_command_that_was_not_written_is_refused_and_may_be_sent_again(
     assert len(await written(match, "once")) == 1
 
 
-async def test_a_command_that_lands_after_all_is_acknowledged_when_it_is_sent_again(
+if ON_POSTGRES:
+    # SQLite's COMMIT has always ended when its answer is missed.
+
+    async def test_a_commit_that_ends_late_is_waited_for_before_anything_is_said(
+        new_match: NewMatch, new_tables: NewTables
+    ) -> None:
+        match, tables = await new_match(), await new_tables()
+        alice, bob = await match.inside(tables)
+        before = alice.head
+        with writing_with(tables, Slow()):
+            answer = await alice.do("lift", "once", tile=garage(alice)[0])
+        assert answer == {"type": "ack", "id": "once", "seq": before + 1}
+        assert "unavailable" not in alice.refused
+        assert (alice.head, bob.head) == (before + 1, before + 1)
+        assert (await alice.do("lift", "once", tile=0))["seq"] == before + 1
+        assert await written(match, "once") == [before + 1]
+
+
+async def test_what_was_surely_not_stored_is_refused_after_an_unknown_commit(
     new_match: NewMatch, new_tables: NewTables
 ) -> None:
     match, tables = await new_match(), await new_tables()
-    alice, bob = await match.inside(tables)
-    before = alice.head
-    with writing_with(tables, Slow()):
+    alice, _ = await match.inside(tables)
+    with writing_with(tables, Unknown()):
         assert (await alice.do("lift", "once", tile=garage(alice)[0]))["code"] == "unavailable"
-        # Nobody rings for it: the look that each process takes finds it.
-        await alice.until(lambda page: page.head == before + 1)
-        await bob.until(lambda page: page.head == before + 1)
-    assert (await alice.do("lift", "once", tile=0))["seq"] == before + 1
+    assert await written(match, "once") == []
+    assert "uncertain" not in alice.notices
+
+
+async def test_while_the_log_cannot_be_read_an_unknown_command_has_no_answer(
+    new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, tables = await new_match(), await new_tables()
+    alice, bob = await match.inside(tables)
+    tile, before = garage(alice)[0], alice.head
+
+    def fail(game_id: int) -> None:
+        raise OperationalError("no answer")
+
+    with monkeypatch.context() as patch, writing_with(tables, LostAnswer()):
+        patch.setattr(log, "settle", fail)
+        asked = alice.ask_for("lift", "once", tile=tile)
+        await alice.until(lambda page: "uncertain" in page.notices)
+        # Sent again from a page that comes back: still unknown. Another one's command is surely not stored.
+        again = alice.ask_for("lift", "once", tile=tile)
+        assert (await bob.do("lift", "other", tile=garage(bob)[1]))["code"] == "unavailable"
+        await alice.settle()
+        assert not asked.done()
+        assert not again.done()
+        await alice.until(lambda page: "moves_wait" in page.notices)
+    async with asyncio.timeout(30):
+        assert (await again)["seq"] == before + 1
+    await alice.until(lambda page: page.notices[-1] == "moves_count")
     assert await written(match, "once") == [before + 1]
+    assert await written(match, "other") == []
+    assert (await bob.do("lift", "other", tile=garage(bob)[0]))["type"] == "events"
+    assert await match.faults() == []
 
 
 async def test_the_same_command_by_way_of_two_processes_counts_once(

@@ -72,6 +72,11 @@ def test_every_close_code_is_listed_with_its_notice() -> None:
     assert set().union(*listed.values()) == sentences.NOTICES.keys()
 
 
+def test_every_notice_of_how_it_stands_with_the_moves_is_listed() -> None:
+    listed = {name for name in rows(PARTS["Stay"]) if not name.isdigit()}
+    assert listed - {"notice"} == sentences.OF_MOVES.keys()
+
+
 def test_the_limits_are_those_of_the_code() -> None:
     connect, play_part, stay = PARTS["Connect"], PARTS["Play"], PARTS["Stay"]
     assert f"within {consumers.QUIET_SECONDS:.0f} seconds" in connect
