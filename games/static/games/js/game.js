@@ -42,7 +42,9 @@ const line = new Line(game.dataset.socket, game.dataset.code, {
   told: hear,
   changed(state, notice, code) {
     document.body.dataset.line = state;
-    write(find("line"), has(`line-${state}`) ? say(`line-${state}`) : "");
+    // A new line is told anew.
+    if (state === "cut" || state === "gone") heardOfMoves("");
+    drawLine();
     const end = find("end");
     end.hidden = !line.isGone;
     write(end.querySelector("p"), notice || say("line-gone"));
@@ -54,6 +56,24 @@ const line = new Line(game.dataset.socket, game.dataset.code, {
   },
 });
 find("end").querySelector("button").addEventListener("click", () => line.open());
+
+const MOVES_COUNT_MS = 5000;
+let moves = { text: "", timer: 0 };
+
+/** How it stands with everybody's moves: that they wait stays to be read until they count again. */
+function heardOfMoves(code, text = "") {
+  clearTimeout(moves.timer);
+  moves = { text, timer: code === "moves_count" ? setTimeout(() => heardOfMoves(""), MOVES_COUNT_MS) : 0 };
+  document.body.dataset.moves = code;
+  drawLine();
+}
+
+/** What there is to say of the line, or of the moves where the line is well. */
+function drawLine() {
+  const state = document.body.dataset.line;
+  const ofLine = has(`line-${state}`) ? say(`line-${state}`) : "";
+  write(find("line"), state === "open" || state === "slow" ? moves.text || ofLine : ofLine);
+}
 
 const search = new Search({ ask, now: () => line.now(), name });
 
@@ -85,6 +105,9 @@ function hear(message) {
         return;
       }
       for (const event of message.events ?? []) announce(event);
+      break;
+    case "notice":
+      heardOfMoves(message.code, message.text);
       break;
     case "refused":
       if (asked && message.code === "too_early") search.again(asked);

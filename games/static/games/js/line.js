@@ -11,6 +11,8 @@ const STAY_AWAY = new Set([1009, 4400, 4401, 4403, 4404, 4409]);
 const AT_ONCE = new Set([4408, 4503]);
 const MOVED = 4409;
 const FLOOD = 4429;
+// Notices of how it stands with the moves; any other one says why the line is about to be closed.
+const OF_MOVES = new Set(["moves_wait", "moves_count", "uncertain"]);
 
 export class Line {
   #socket = null;
@@ -65,7 +67,7 @@ export class Line {
     socket.onopen = () => this.#send({ do: "join", page: this.#page, after: this.after() || null });
     socket.onmessage = ({ data }) => {
       const message = JSON.parse(data);
-      if (message.type === "notice") notice = message.text;
+      if (message.type === "notice" && !OF_MOVES.has(message.code)) notice = message.text;
       else this.#hear(message);
     };
     socket.onclose = ({ code }) => socket === this.#socket && this.#closed(code, notice);
@@ -96,6 +98,8 @@ export class Line {
     if (message.type === "shares") this.#answer(this.share.fixed(message, this.#head));
     this.#unanswered.delete(message.ack ?? message.id);
     this.told(message);
+    // Before the first move what was said of the chance may be lost: joining anew says it again.
+    if (message.code === "moves_count" && !this.after()) this.open();
   }
 
   #welcome(message) {
