@@ -1,4 +1,7 @@
-"""Does everything the site stands on answer? And how is it doing? For machines that watch."""
+"""Does everything the site stands on work? And how is it doing? For people and for machines that call them.
+
+Not for load balancers: what is wrong here is wrong for every web process alike. They ask `/readyz` (edge/probes.py).
+"""
 
 import asyncio
 import logging
@@ -14,7 +17,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.request import split_domain_port
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 
-from games import valkey
+from games import readiness, tables, valkey
 from midnight import schedule
 
 logger = logging.getLogger(__name__)
@@ -43,10 +46,12 @@ def beat() -> None:
 
 
 def ask_database() -> None:
+    """Ask whether it answers, and whether it would take a write; only the tables know whether there is room for one."""
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-            cursor.fetchone()
+            cursor.execute("SHOW transaction_read_only" if connection.vendor == "postgresql" else "SELECT 'off'")
+            if cursor.fetchone() != ("off",):
+                raise Ill("it takes no writes")
     finally:
         connection.close()
 
@@ -54,6 +59,13 @@ def ask_database() -> None:
 async def database() -> None:
     # Not in the thread that other requests share: it may be waiting for the same database.
     await sync_to_async(ask_database, thread_sensitive=False)()
+
+
+async def moves() -> None:
+    """Whether the tables of this process can store a move; where nobody has played yet there is nothing to say."""
+    here = tables.running_here()
+    if here is not None and (why := readiness.why_no_moves(here)):
+        raise Ill(f"none can be stored: {why}")
 
 
 async def heartbeat_age() -> float | None:
@@ -81,7 +93,12 @@ async def worker() -> None:
         raise Ill(f"its last heartbeat is {age:.0f} s old")
 
 
-PARTS: dict[str, Callable[[], Awaitable[None]]] = {"database": database, "redis": ask_redis, "worker": worker}
+PARTS: dict[str, Callable[[], Awaitable[None]]] = {
+    "database": database,
+    "moves": moves,
+    "redis": ask_redis,
+    "worker": worker,
+}
 
 
 async def examine(name: str, ask: Callable[[], Awaitable[None]]) -> str:

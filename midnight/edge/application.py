@@ -1,4 +1,5 @@
-"""The ASGI layer around everything else: what Daphne or a header may not decide, and the count of open sockets."""
+"""The ASGI layer around everything else: what Daphne or a header may not decide, machines' questions, and the count of
+open sockets."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -7,6 +8,7 @@ from asgiref.sync import markcoroutinefunction
 from django.conf import settings
 
 from accounts import addresses
+from midnight.edge import probes
 from midnight.edge.admission import Admission, admission
 
 Scope = MutableMapping[str, Any]
@@ -19,13 +21,19 @@ Receive = Any
 NO_BODY = {204, 304}
 
 
-def with_edge(application: Application) -> Application:
-    """The application as the server calls it: at the root whatever a header says, and each open socket counted."""
+def with_edge(application: Application, why_not_ready: Callable[[], str] = str) -> Application:
+    """The application as the server calls it: at the root whatever a header says, and each open socket counted.
+
+    `why_not_ready` says what speaks against sending visitors here, "" where nothing does.
+    """
 
     def called(scope: Scope, receive: Receive, send: Send) -> Any:
         # Daphne takes it from a header; Django would put it before every address of the site, letters' links too.
         scope["root_path"] = ""
         if scope["type"] == "http":
+            if scope["path"] in probes.PROBES and probes.asks_from_near(scope):
+                return probes.answer(scope, send, why_not_ready)
+            probes.called_by_any_name(scope)
             return application(scope, receive, without_forbidden_body(scope, send))
         if scope["type"] == "websocket":
             # Counted before anything is awaited: of two that come at once the second sees the first.

@@ -38,13 +38,16 @@ def worker_works(valkey: redis.Redis) -> None:
 
 @pytest.mark.both_databases
 async def test_all_is_well_when_everybody_answers(async_client: AsyncClient, worker_works: None) -> None:
-    assert await ask(async_client) == (200, {"ok": True, "database": "ok", "redis": "ok", "worker": "ok"})
+    assert await ask(async_client) == (
+        200,
+        {"ok": True, "database": "ok", "moves": "ok", "redis": "ok", "worker": "ok"},
+    )
 
 
 async def test_no_heartbeat_no_worker(async_client: AsyncClient) -> None:
     status, found = await ask(async_client)
     assert status == 503
-    assert found == {"ok": False, "database": "ok", "redis": "ok", "worker": "no heartbeat yet"}
+    assert found == {"ok": False, "database": "ok", "moves": "ok", "redis": "ok", "worker": "no heartbeat yet"}
 
 
 async def test_an_old_heartbeat_is_no_worker(async_client: AsyncClient, valkey: redis.Redis) -> None:
@@ -115,7 +118,7 @@ async def test_many_who_ask_at_once_cost_one_examination(
     release.set()
     answers = await asyncio.gather(*waiting[1:])
     assert len(asked) == 1
-    assert all(answer == {"database": "ok", "redis": "ok", "worker": "ok"} for answer in answers)
+    assert all(answer == {"database": "ok", "moves": "ok", "redis": "ok", "worker": "ok"} for answer in answers)
 
 
 async def test_no_proxy_keeps_the_answer(async_client: AsyncClient) -> None:
