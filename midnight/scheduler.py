@@ -7,7 +7,7 @@ from typing import Any
 import redis
 from celery.beat import PersistentScheduler, ScheduleEntry, SchedulingError
 
-from midnight import backlog
+from midnight import backlog, watchdog
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ class Scheduler(PersistentScheduler):
         self.forget_future()
 
     def tick(self, *args: Any, **options: Any) -> float:
+        watchdog.feed(watchdog.WAITING_SECONDS)
         self.forget_future()
         return float(super().tick(*args, **options))
 

@@ -9,7 +9,7 @@ import logging
 import math
 import re
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, cast
 
 from daphne.server import Server
@@ -34,17 +34,24 @@ _FORWARDED_FOR = re.compile(rb"\r\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 class SocketServer(Server):  # type: ignore[misc]  # Daphne has no types
     """Daphne's server with our own open sockets.
 
-    `proxies` is how many of ours add to X-Forwarded-For. `before_stop` is awaited when the server is asked to stop,
-    while its applications and sockets are still alive.
+    `proxies` is how many of ours add to X-Forwarded-For. `while_running` runs beside everything else until the server
+    is asked to stop. Then `before_stop` is awaited: new connections are no longer taken, and the applications and
+    sockets are still alive.
     """
 
     def __init__(
-        self, *args: Any, proxies: int = 0, before_stop: Callable[[], Awaitable[None]] | None = None, **options: Any
+        self,
+        *args: Any,
+        proxies: int = 0,
+        while_running: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        before_stop: Callable[[], Awaitable[None]] | None = None,
+        **options: Any,
     ) -> None:
         super().__init__(*args, ready_callable=self._prepare, **options)
-        if before_stop is not None:
-            # Daphne's own trigger, which cancels the applications, is added by `run` and comes after it.
-            cast(Any, reactor).addSystemEventTrigger("before", "shutdown", _awaited(before_stop))
+        self._ports: list[Any] = []
+        self._while_running = while_running
+        self._running: asyncio.Task[None] | None = None
+        self._before_stop = before_stop
         self.proxies = proxies
         self.households = Households(budget.LIMITS)
         self.bounds = Bounds(
@@ -57,8 +64,38 @@ class SocketServer(Server):  # type: ignore[misc]  # Daphne has no types
         """Called by `run` when everything is set up and nothing has been accepted yet."""
         self.ws_factory.protocol = SocketProtocol
         budget.KEPT_OUT.set_function(self.households.kept_out)
+        cast(Any, reactor).callWhenRunning(self._begin)
         # After the applications had their say.
         cast(Any, reactor).addSystemEventTrigger("during", "shutdown", self._end_sockets)
+
+    def listen_success(self, port: Any) -> None:
+        super().listen_success(port)
+        self._ports.append(port)
+
+    def _begin(self) -> None:
+        if self._while_running is not None:
+            self._running = asyncio.ensure_future(self._while_running())
+
+    def kill_all_applications(self) -> "Deferred[None]":
+        """Called when the server is asked to stop; it ends its connections once this is done."""
+        # A proxy asks another process from now on; where none is, visitors wait or are refused.
+        for port in self._ports:
+            port.stopListening()
+        if self._running is not None:
+            self._running.cancel()
+        return Deferred.fromFuture(asyncio.ensure_future(self._end_applications()))
+
+    async def _end_applications(self) -> None:
+        if self._before_stop is not None:
+            try:
+                await self._before_stop()
+            except Exception:
+                logger.exception("What comes before a stop failed.")
+        running = [details.get("application_instance") for details in self.connections.values()]
+        tasks = [task for task in running if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def application_checker(self) -> None:
         try:
@@ -233,11 +270,6 @@ class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no 
         CUT.labels("flood").inc()
         # At once: until TLS is properly ended, all that comes would be decrypted.
         self.dropConnection(abort=True)
-
-
-def _awaited(function: Callable[[], Awaitable[None]]) -> Callable[[], "Deferred[None]"]:
-    """Let Twisted wait for a coroutine."""
-    return lambda: Deferred.fromFuture(asyncio.ensure_future(function()))
 
 
 @implementer(IPullProducer)

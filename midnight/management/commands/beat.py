@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from celery.signals import beat_init
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from midnight import stack
+from midnight import stack, watchdog
 from midnight.celery import app
 
 
@@ -14,4 +15,10 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         stack.require_redis()
+        watchdog.start()
+        beat_init.connect(say_ready)
         app.Beat(schedule=str(settings.VAR / "beat"), scheduler="midnight.scheduler:Scheduler", quiet=True).run()
+
+
+def say_ready(**_: object) -> None:
+    watchdog.notify(watchdog.READY)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,8 +10,12 @@ import uvloop
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from midnight import stack
+from midnight import stack, watchdog
 
+logger = logging.getLogger(__name__)
+
+# When the database does not answer at the start it is asked again so soon.
+AGAIN_SECONDS = 1.0
 # Of a socket's message, in both directions: the whole sight of a game is some 10 KiB. A longer one breaks the line;
 # what is too long for us but shorter than this is refused with a sentence.
 LONGEST_MESSAGE = 64 * 1024
@@ -50,6 +55,7 @@ class Command(BaseCommand):
         server = SocketServer(
             application,
             proxies=settings.TRUSTED_PROXIES,
+            while_running=run_tables,
             before_stop=stop_tables,
             endpoints=build_endpoint_description_strings(**address, unix_socket=socket, file_descriptor=fd),
             http_timeout=60,
@@ -58,6 +64,7 @@ class Command(BaseCommand):
             websocket_max_frame_size=LONGEST_MESSAGE,
             server_name="",
         )
+        watchdog.start()
         gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
         server.run()
@@ -65,8 +72,29 @@ class Command(BaseCommand):
             raise stack.CannotRun("The web process could not listen: see above.")
 
 
+async def run_tables() -> None:
+    """Feed the watchdog, and be ready once this process looks after games: only then another one may stop.
+
+    Django's modules are ready by now, and not before.
+    """
+    from games import tables
+    from games.log import Unwritten
+
+    async with asyncio.TaskGroup() as together:
+        together.create_task(watchdog.keep_feeding())
+        while True:
+            try:
+                await tables.here()
+                break
+            except Unwritten as error:
+                logger.error("The database does not answer: %s", error)
+                await asyncio.sleep(AGAIN_SECONDS)
+        watchdog.notify(watchdog.READY)
+
+
 async def stop_tables() -> None:
     """Daphne ends every connection without a word when it stops: before that, the pages hear that it will."""
     from games import tables
 
+    watchdog.end_soon()
     await tables.stop_here()

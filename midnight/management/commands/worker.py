@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from celery.platforms import EX_FAILURE
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 from celery.worker import state
+from celery.worker.consumer import consumer
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from kombu.transport.redis import Channel, Transport
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from midnight import backlog, stack
+from midnight import backlog, stack, watchdog
 from midnight.celery import app
 
 logger = logging.getLogger(__name__)
@@ -48,9 +49,29 @@ class Command(BaseCommand):
         Transport.Channel = StandingChannel
         for queue in (app.conf.task_default_queue, settings.LETTERS_QUEUE):
             backlog.drop_superfluous(queue)
+        watch()
         with beside(settings.LETTERS_QUEUE):
             status = work(app.conf.task_default_queue)
         sys.exit(status)
+
+
+def watch() -> None:
+    """Feed the watchdog where Celery looks whether it is to stop: in each turn of its loop, and each second while it
+    waits for Valkey."""
+    maybe_shutdown = state.maybe_shutdown
+
+    def turn() -> None:
+        watchdog.feed(watchdog.WAITING_SECONDS)
+        maybe_shutdown()
+
+    state.maybe_shutdown = turn
+    consumer.maybe_shutdown = turn  # type: ignore[attr-defined]  # imported there by name
+    watchdog.start()
+    worker_ready.connect(say_ready)
+
+
+def say_ready(**_: object) -> None:
+    watchdog.notify(watchdog.READY)
 
 
 def work(queue: str) -> int:
@@ -104,4 +125,6 @@ def beside(queue: str) -> Iterator[None]:
 
 def work_for(parent: int, queue: str) -> None:
     stack.die_with(parent)
+    # The supervisor hears of the worker as a whole.
+    os.environ.pop(watchdog.VARIABLE, None)
     sys.exit(work(queue))
