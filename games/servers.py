@@ -14,9 +14,10 @@ or the process that looks is, nobody is taken for gone. How long a game was left
 import os
 import socket
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from django.db import transaction
 from django.db.models import Q
 
 from games.clock import Clock, database_now, published_skew, since_boot, site_now
@@ -36,6 +37,8 @@ CALM_SECONDS = 60.0
 # For so long a process that starts, or a sweep, waits for a sign of life of the others.
 LISTEN_SECONDS = 1.5
 LISTEN_STEP_SECONDS = 0.25
+# In the pulse of a process that was asked to stop.
+STOPPING = "stopping"
 
 
 class Loss(NamedTuple):
@@ -197,7 +200,7 @@ def own_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"[:100]
 
 
-def beat(server: int, clock: Clock, stands_still_ms: int = 0, people: int = 0) -> None:
+def beat(server: int, clock: Clock, stands_still_ms: int = 0, people: int = 0, *, stopping: bool = False) -> None:
     """Say that this process lives, and how it does; a row that was cleared away comes back."""
     seen = clock.wall()
     said = {
@@ -205,7 +208,7 @@ def beat(server: int, clock: Clock, stands_still_ms: int = 0, people: int = 0) -
         "clock": clock.now(),
         "skew": clock.published_skew_ms,
         "turned": seen - stands_still_ms,
-        "pulse": pulse.read(people),
+        "pulse": {**pulse.read(people), **({STOPPING: True} if stopping else {})},
     }
     if not Server.objects.filter(pk=server).update(**said):
         Server.objects.create(pk=server, name=own_name(), **said)
@@ -271,6 +274,32 @@ def take_over(game_id: int, head: int, kept_by: int | None, mine: int) -> bool:
     """Keep a game from now on in the place of that process; False where it has gone on, or another one keeps it."""
     kept = Game.objects.filter(pk=game_id, head=head, kept_by=kept_by, ended=None)
     return bool(kept.update(kept_by=mine))
+
+
+def successors(mine: int, alive: Collection[int]) -> list[int]:
+    """The other processes that may be given games: they live, their loops turn, and they are not about to stop."""
+    others = Server.objects.filter(pk__in=list(alive)).exclude(pk=mine).order_by("pk")
+    return [
+        other.pk for other in others if sign_of(other).still_ms <= SILENT_MS and not (other.pulse or {}).get(STOPPING)
+    ]
+
+
+def kept_games(server: int) -> list[int]:
+    """The running games that this process keeps."""
+    return list(Game.objects.filter(ended=None, kept_by=server).order_by("pk").values_list("pk", flat=True))
+
+
+def give(shares: Mapping[int, Sequence[int]], mine: int) -> None:
+    """Have other processes keep games of this one: all of `shares[server]`, but for what that process has no longer."""
+    with transaction.atomic():
+        for server, game_ids in shares.items():
+            Game.objects.filter(pk__in=game_ids, kept_by=mine, ended=None).update(kept_by=server)
+
+
+def not_loaded(mine: int, here: Sequence[int]) -> list[int]:
+    """Live games that this process keeps and has no table for: they were given to it, and the word was lost."""
+    own = Game.objects.filter(ended=None, kept_by=mine, pace=Game.Pace.LIVE, head__gt=0)
+    return list(own.exclude(pk__in=here).values_list("pk", flat=True)[:500])
 
 
 def loss(server: int | None, now: int) -> Loss:

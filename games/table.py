@@ -56,7 +56,7 @@ PORTION = 100
 PATIENCE_SECONDS = 1.5
 # Pages are told that moves wait when nothing could be stored, or nothing got done, for so long.
 WAIT_SECONDS = 1.25
-CLOSE_SECONDS = 3.0
+CLOSE_SECONDS = 2.0
 NOBODY: Mapping[Page, str] = {}
 
 
@@ -138,6 +138,7 @@ class Table(Course):
         if page in self.pages and page.seat is not None:
             self._turns.ask(partial(self._miss, page.seat))
         self.pages.discard(page)
+        self.tables.page_left()
 
     def moved(self, seat: int, key: str, joined_ms: int) -> None:
         """This seat is played from that page since then, perhaps in another process."""
@@ -193,6 +194,10 @@ class Table(Course):
         """The moment since which moves have waited; None where they do not."""
         moments = (self._backoff.failing_since, self._turns.at_work_since, self.tables.storing.fails_since())
         return min((moment for moment in moments if moment is not None), default=None)
+
+    async def read_log(self) -> bool:
+        """Know what the log says by now, and who keeps the game; False where this table came to an end."""
+        return await self._turns.done(self._catch_up)
 
     async def look(self) -> State | None:
         """The game as the log has it, once everything asked for so far is done; None before its first event."""

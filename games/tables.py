@@ -16,6 +16,7 @@ from games import deadlines, ladder, log, news, opening, servers
 from games.clock import Clock, database_now
 from games.doorbell import Doorbell
 from games.frames import CloseCode, Page
+from games.handover import Handover
 from games.heartbeat import Heartbeat
 from games.pauses import Pauses
 from games.pulse import pulse
@@ -39,6 +40,9 @@ UNHEARD_SECONDS = 15.0
 DEAF_SECONDS = 6.0
 # The names at every table are read once in so many looks, so that a lost ring keeps no name that nobody has any more.
 NAMED_EVERY = 10
+# A stop's parts, when what they wait for does not answer.
+PAGES_SECONDS = 0.5
+LET_GO_SECONDS = 1.0
 # Once in so many looks the rows of processes that are long gone are cleared out.
 CLEARED_EVERY = 600
 CLEARED_MS = 60 * 60 * 1_000
@@ -66,7 +70,9 @@ class Tables:
         self.pen = log.Pen()
         self.reader = log.Reader()
         self.storing = Storing()
-        self.doorbell = Doorbell(self._heard, self._moved, self._ended, self._renamed)
+        self.doorbell = Doorbell(
+            self._heard, self._moved, self._ended, self._renamed, self._offered, self._loaded_elsewhere
+        )
         self.pauses = Pauses(asyncio.get_running_loop().time)
         self.server = 0
         self._heart = log.Reader()
@@ -85,7 +91,12 @@ class Tables:
         self._ending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
         self._telling: asyncio.Task[None] | None = None
+        # Games that other processes offered are loaded by these.
+        self._taking: set[asyncio.Task[None]] = set()
+        # Since this process was asked to stop: others play on, and nothing new begins here.
         self.stopping = False
+        self._handover: Handover | None = None
+        self._all_left = asyncio.Event()
 
     async def start(self) -> None:
         """Join the processes that look after games."""
@@ -100,28 +111,51 @@ class Tables:
         try:
             with deadlines.within(BEAT_SECONDS):
                 self.clock.follow(database_now)
-                servers.beat(self.server, self.clock, stands_still_ms, self._seated)
+                servers.beat(self.server, self.clock, stands_still_ms, self._seated, stopping=self.stopping)
         except Exception:
             self.storing.row_not_written()
             raise
         self.storing.row_written()
 
     async def stop(self) -> None:
-        """Tell the pages, write what is under way, and go."""
+        """Hand the games over, tell the pages, and go; within ten seconds, whatever does not answer. Done once."""
+        if self.stopping:
+            return
         self.stopping = True
-        for task in (self._looking, self._ending, self._adopting, self._telling):
+        with contextlib.suppress(log.Unwritten, TimeoutError):
+            # Before the others are looked at: of two that stop at once neither gives its games to the other.
+            await asyncio.wait_for(self._heart.run(self._beat, 0), BEAT_SECONDS)
+        self._handover = Handover(self.server, self.reader, self.doorbell)
+        await self._handover.prepare(self.peers.alive(), self._tables)
+        for task in (self._looking, self._ending, self._adopting, self._telling, *self._taking):
             if task is not None:
                 task.cancel()
-        # Pages first, and all at once: the server that called us ends their connections in the same moment.
-        for table in self._tables.values():
-            pages, table.pages = table.pages, set()  # nobody is missed: they come back
-            for page in pages:
-                await page.end(CloseCode.STOPPING, "stopping")
-        await asyncio.gather(*(table.close() for table in self._tables.values()))
+        tables = list(self._tables.values())
+        # What is asked from now on is answered nowhere: a page asks again where it comes back.
+        await asyncio.gather(*(table.close() for table in tables))
+        await self._handover.give()
+        await self._close_pages()
+        self.heartbeat.fall_silent()
+        with contextlib.suppress(log.Unwritten, TimeoutError):
+            await asyncio.wait_for(self._heart.run(self._beat, 0), BEAT_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.let_go(), LET_GO_SECONDS)
         self._tables.clear()
-        with contextlib.suppress(log.Unwritten):
-            await self._heart.run(servers.beat, self.server, self.clock)
-        await self.let_go()
+
+    async def _close_pages(self) -> None:
+        """Tell all pages to come back, and wait until they have heard it: what is on its way when a process ends may
+        be lost. The tables are closed, so no seat of theirs is taken for left."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PAGES_SECONDS):
+                for page in self._pages():
+                    await page.end(CloseCode.STOPPING, "stopping")
+                self.page_left()
+                await self._all_left.wait()
+
+    def page_left(self) -> None:
+        """A page is gone from a table here."""
+        if self.stopping and not self._pages():
+            self._all_left.set()
 
     async def let_go(self) -> None:
         """End the threads and lines of this process."""
@@ -164,6 +198,27 @@ class Tables:
         """Tell these pages that there is something to fetch, beside the event loop."""
         if pages:
             asyncio.get_running_loop().run_in_executor(None, news.ring, *pages)
+
+    def _offered(self, game_ids: list[int], server: int) -> None:
+        """Another process stops, and this one is to keep these games."""
+        if server == self.server and not self.stopping:
+            task = asyncio.create_task(self._take(game_ids))
+            self._taking.add(task)
+            task.add_done_callback(self._taking.discard)
+
+    async def _take(self, game_ids: list[int]) -> None:
+        for game_id in game_ids:
+            try:
+                table = await self._by_id(game_id)
+            except log.Unwritten as error:
+                logger.error("The database does not answer: %s", error)
+                return
+            if table is not None and await table.read_log():
+                self.doorbell.loaded(game_id)
+
+    def _loaded_elsewhere(self, game_ids: list[int]) -> None:
+        if self._handover is not None:
+            self._handover.loaded(game_ids)
 
     def _heard(self, game_id: int, head: int) -> None:
         if table := self._tables.get(game_id):
@@ -260,7 +315,7 @@ class Tables:
         return Look(
             skews=skews,
             heads=log.heads(game_ids),
-            orphans=servers.orphans(now, self.server, alive),
+            orphans=[*servers.orphans(now, self.server, alive), *servers.not_loaded(self.server, game_ids)],
             shown=opening.shown(game_id for game_id in game_ids if (game_id + self._looks) % NAMED_EVERY == 0),
             ended=self._ends.look(),
             expired=self._expiries.look(browser_sessions),
@@ -304,19 +359,24 @@ class Tables:
     async def _adopt(self, game_ids: list[int]) -> None:
         """Wake these games here. Beside the looks: with many to load, this process would seem dead meanwhile."""
         for game_id in game_ids:
-            table = self._tables.get(game_id)
-            if table is None and self.pauses.hold(game_id):
+            if self.stopping:
+                return
+            if game_id not in self._tables and self.pauses.hold(game_id):
                 continue
-            if table is None:
-                try:
-                    opened = await self.reader.run(opening.find_by_id, game_id)
-                except log.Unwritten as error:
-                    logger.error("The database does not answer: %s", error)
-                    return
-                if opened is None:
-                    continue
-                table = self._table(opened)
-            table.wake()
+            try:
+                table = await self._by_id(game_id)
+            except log.Unwritten as error:
+                logger.error("The database does not answer: %s", error)
+                return
+            if table is not None:
+                table.wake()
+
+    async def _by_id(self, game_id: int) -> Table | None:
+        """The table of this game, loaded if need be; None where there is no such game."""
+        if table := self._tables.get(game_id):
+            return table
+        opened = await self.reader.run(opening.find_by_id, game_id)
+        return None if opened is None else self._table(opened)
 
 
 _here: dict[asyncio.AbstractEventLoop, asyncio.Task[Tables]] = {}

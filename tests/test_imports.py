@@ -41,7 +41,7 @@ LEVELS: list[list[str]] = [
     ["games.pace"],
     ["games.rooms"],
     ["games.table", "games.tables", "games.bot_hands", "games.course", "games.turns"],
-    ["games.allowance", "games.backoff", "games.pauses", "games.storing"],
+    ["games.allowance", "games.backoff", "games.handover", "games.pauses", "games.storing"],
     ["games.sweep", "games.gauges", "games.troubles", "games.archive", "games.intervention"],
     ["games.careers"],
     ["games.steps", "games.counted"],

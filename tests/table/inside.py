@@ -103,6 +103,8 @@ class InnerPage(Picture):
         self.closed = code
         self._changed.set()
         self.notices.append(notice)
+        if code == CloseCode.STOPPING:
+            self.leave()
 
     def is_quiet(self) -> bool:
         return False
