@@ -12,6 +12,7 @@ from channels.db import database_sync_to_async
 from django.db import connection, transaction
 
 from games import servers
+from games.clock import site_now
 from games.doorbell import Doorbell
 from games.frames import CloseCode
 from games.models import Game, Server
@@ -84,23 +85,18 @@ async def test_a_process_without_another_one_keeps_its_games(new_match: NewMatch
 
 async def test_no_game_is_given_to_a_process_that_stops_stands_still_or_is_gone(new_tables: NewTables) -> None:
     tables = await new_tables()
-    now = tables.clock.now()
-
-    async def others() -> list[int]:
-        return await database_sync_to_async(servers.successors)(now, tables.server)
-
-    stopping, stuck, gone, well = [
-        (await Server.objects.acreate(name=name, seen=seen, turned=turned, pulse=pulse)).pk
-        for name, seen, turned, pulse in [
-            ("stopping", now, now, {servers.STOPPING: True}),
-            ("stuck", now, now - servers.STUCK_MS, {}),
-            ("gone", now - servers.SILENT_MS - 1, now - servers.SILENT_MS - 1, {}),
-            ("well", now, None, {}),
+    now = tables.clock.wall()
+    stopping, stuck, _, well = [
+        (await Server.objects.acreate(name=name, seen=now, turned=turned, pulse=pulse)).pk
+        for name, turned, pulse in [
+            ("stopping", now, {servers.STOPPING: True}),
+            ("stuck", now - servers.STUCK_MS, {}),
+            ("gone", now, {}),
+            ("well", None, {}),
         ]
     ]
-    found = await others()
-    assert well in found
-    assert not {stopping, stuck, gone, tables.server} & set(found)
+    alive = [tables.server, stopping, stuck, well]
+    assert await database_sync_to_async(servers.successors)(tables.server, alive) == [well]
 
 
 # From here on real processes run, which would be given the games of the tests above.
@@ -112,11 +108,16 @@ def comes_back_at(page: Page, web: Site) -> None:
     page.headers["Origin"] = web.url
 
 
+def how_many_successors() -> int:
+    alive = servers.seem_alive(servers.signs(), site_now(), servers.SILENT_MS)
+    return len(servers.successors(0, alive))
+
+
 async def start(*webs: Site) -> None:
     """Start these processes; both there are look after games then."""
 
     async def both_are_enlisted() -> bool:
-        return await database_sync_to_async(lambda: len(servers.successors(servers.database_now(), 0)))() == 2
+        return await database_sync_to_async(how_many_successors)() == 2
 
     for web in webs:
         web.spawn()
