@@ -130,13 +130,15 @@ class Peers:
         self._heard: dict[int, _Heard] = {}
         self._own: Sign | None = None
         self._without_row: frozenset[int] = frozenset()
+        self._looked = 0.0
 
     def look(self, own: int, found: Iterable[Sign], without_row: Iterable[int], now: int) -> list[int]:
         """Take in every process's sign of life; the keepers `without_row` are gone. `now` is the site's time.
 
         The answer is the skews of those heard of anew.
         """
-        moment, rows = self._monotonic(), {sign.server: sign for sign in found}
+        moment = self._looked = self._monotonic()
+        rows = {sign.server: sign for sign in found}
         before, self._own = self._own, rows.pop(own, self._own)
         own_beat = before is not None and before != self._own
         # A process that has just been met is alive as long as the site's clock says so.
@@ -162,7 +164,12 @@ class Peers:
         return [*own, *(pk for pk, heard in self._heard.items() if not heard.silent and not heard.stuck)]
 
     def loss(self, server: int | None, now: int) -> Loss:
-        """For how long that process has not looked after its games; nothing where it does, as of the last look."""
+        """For how long that process has not looked after its games; nothing where it does, as of the last look.
+
+        One that has not looked for long knows of nothing.
+        """
+        if (self._monotonic() - self._looked) * 1000 > SILENT_MS:
+            return NOTHING_LOST
         heard = self._heard.get(server or 0)
         if heard is None:
             return Loss(now, stalled=False) if server in self._without_row else NOTHING_LOST

@@ -107,6 +107,14 @@ def test_a_process_that_could_not_hear_takes_nobody_for_gone(seconds: int) -> No
     assert room.gone() == set()
 
 
+def test_who_has_not_looked_for_long_says_nothing_of_others() -> None:
+    room = Room()
+    room.seconds(10, OWN, THIRD)
+    assert room.peers.loss(OTHER, room.now).ms == 10_000
+    room.monotonic += SILENT_MS / 1000 + 0.1
+    assert room.peers.loss(OTHER, room.now) == NOTHING_LOST
+
+
 def test_while_nothing_is_stored_nobody_is_taken_for_gone() -> None:
     room = Room()
     room.seconds(3, OWN, OTHER, THIRD)
