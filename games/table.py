@@ -57,6 +57,9 @@ PATIENCE_SECONDS = 1.5
 # Pages are told that moves wait when nothing could be stored, or nothing got done, for so long.
 WAIT_SECONDS = 1.25
 CLOSE_SECONDS = 2.0
+# A live game whose process was lost waits so long for the first of its players. It is less than what leaves a ranked
+# game without a rating (R8.10).
+PLAYERS_AWAY_MS = 45_000
 NOBODY: Mapping[Page, str] = {}
 
 
@@ -274,6 +277,9 @@ class Table(Course):
         others = [other for other in self.pages if other.seat == page.seat is not None]
         self.pages.add(page)
         if page.seat is not None:
+            if not self.kept_here:
+                # The game may have waited for this one.
+                self.wake()
             self.tables.doorbell.moved(self.opened.game_id, page.seat, page.key, page.joined_ms)
         for other in others:
             await self._send_away(other)
@@ -446,6 +452,8 @@ class Table(Course):
             await self._begin()
             self._look_whether_it_works()
             return
+        if self._waits_for_players():
+            return
         try:
             await self._store([Deed(self._clock_steps(self.state, self.at()))])
         except log.Behind:
@@ -494,6 +502,22 @@ class Table(Course):
         # A keeper that is gone was found before: one that is late is busy.
         return clock_steps(state, at, stalled=self._kept_by is not None)
 
+    def _waits_for_players(self) -> bool:
+        """Whether the game's process was lost and no player has found the way to another one yet.
+
+        Until one does, for `PLAYERS_AWAY_MS` at most, no process goes on with the game: no limit acts that its players
+        had no chance to meet, and all of that time is given back at once.
+        """
+        loss = self._loss()
+        if self.kept_here or self.opened.pace != "live" or not 0 < loss.ms < PLAYERS_AWAY_MS or self.state is None:
+            return False
+        lost_at = asyncio.get_running_loop().time() - loss.ms / 1000
+        here = {page.seat for page in self.pages}
+        players = [seat for seat in self.state.staying() if self.opened.sitters[seat].kind == "human"]
+        return bool(players) and not any(
+            seat in here or self._announced.get(seat, -math.inf) > lost_at for seat in players
+        )
+
     async def _resume(self, loss: Loss) -> None:
         """Look after this game from now on; it was not looked after for so long (R8.10)."""
         if self.state is None:
@@ -509,7 +533,7 @@ class Table(Course):
             if self._backoff.seconds_left():
                 return
             await self._be_current()
-            if self.state is None or any(page.seat == seat for page in self.pages):
+            if self.state is None or any(page.seat == seat for page in self.pages) or self._waits_for_players():
                 return
             try:
                 await self._do(self.state, [Asked(seat, Ready(on=False))])
@@ -527,7 +551,7 @@ class Table(Course):
         self._keep_pace()
         if self.opened.pace == "live":
             loss = self._loss()
-            if loss.ms:
+            if loss.ms and not self._waits_for_players():
                 await self._resume(loss)
         elif self.waits_for_bots and await self._take_over():
             self._set_alarm()

@@ -114,6 +114,7 @@ async def test_a_stuck_process_loses_its_games_without_being_gone(new_match: New
     ago = 2 * servers.STUCK_MS
     await Game.objects.filter(pk=match.game.pk).aupdate(started_ms=keeper.clock.now() - ago - 10_000)
     heir = await new_tables()
+    await InnerPage(ALICE).join(heir, match.game)
 
     async def is_taken() -> bool:
         # It goes on to say that it lives, and that its loop does not turn.

@@ -11,6 +11,7 @@ import pytest
 from channels.db import database_sync_to_async
 
 from games import log, servers
+from games import table as table_module
 from games import tables as tables_module
 from games.doorbell import Doorbell
 from games.frames import CloseCode
@@ -49,6 +50,7 @@ async def test_a_game_whose_keeper_died_goes_on_and_gets_back_the_time_it_lost(
     await alice.do("lift", tile=garage(alice)[0])
     watcher = await InnerPage(None).join(heir, match.game)
     crash(keeper)
+    await InnerPage(1).join(heir, match.game)
     await watcher.until(lambda page: page.sight["resumes_at"] > 0)
     happened = await database_sync_to_async(log_of)(match.game.pk)
     resumed = next(event for event in happened if isinstance(event, Resumed))
@@ -76,8 +78,9 @@ async def test_the_keeper_lets_a_limit_act_when_it_passes_and_needs_no_look_for_
 
 @pytest.mark.slow
 async def test_of_several_heirs_one_takes_the_game_over_though_nobody_looks_at_it(
-    new_match: NewMatch, new_tables: NewTables
+    new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(table_module, "PLAYERS_AWAY_MS", 3_000)
     match, keeper = await new_match(), await new_tables()
     await match.inside(keeper)
     for _ in range(2):
