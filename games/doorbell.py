@@ -1,8 +1,8 @@
 """Between processes: "game 12 is at 381", "a session of person 7 ended". A number, never content, and all of it may be
 lost without harm.
 
-Rings of one moment travel together. Whoever hears one reads the log; whoever misses one is repaired by the next, or
-by the look that every process takes once a second.
+Rings of one moment travel together. A process that hears one reads the log. One that is missed is made good by the
+next, or by the look at the database that every process takes once a second.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ logger = logging.getLogger(__name__)
 CHANNEL = "midnight:doorbell"
 # Rings of so long a moment travel together: one costs as much as deciding three commands.
 GATHER_SECONDS = 0.005
-NOBODY: Mapping[int, int] = {}
+NO_GAMES: Mapping[int, int] = {}
 NO_OFFERS: Mapping[int, Sequence[int]] = {}
 
 
 def _nothing(*_: object) -> None:
-    """What follows from a word that does not matter to somebody."""
+    """Ignore this kind of message."""
 
 
 class Doorbell:
@@ -86,7 +86,7 @@ class Doorbell:
         await self._nothing_left.wait()
 
     def silence(self) -> float:
-        """For how many seconds nothing was heard here: nobody rang, or the wire is broken."""
+        """For how many seconds nothing was heard here: no process rang, or the line is broken."""
         return asyncio.get_running_loop().time() - self._heard_at
 
     async def close(self) -> None:
@@ -116,7 +116,7 @@ class Doorbell:
             offers = [(list(map(int, games)), int(server)) for server, games in message.get("offered", {}).items()]
             loads = list(map(int, message.get("loaded", ())))
         except (ValueError, TypeError, KeyError, AttributeError):
-            logger.warning("Somebody rings in a way that nobody understands.")
+            logger.warning("A message on the doorbell cannot be read.")
             return
         self._heard_at = asyncio.get_running_loop().time()
         for ring in rings:
@@ -134,7 +134,7 @@ class Doorbell:
 
 
 def _words(
-    games: Mapping[int, int] = NOBODY,
+    games: Mapping[int, int] = NO_GAMES,
     moved: Sequence[tuple[int, int, str, int]] = (),
     ended: Sequence[int] = (),
     renamed: Sequence[int] = (),

@@ -1,12 +1,11 @@
 """News for pages: that a room, the lobby or what a person owes has changed. A word, never content, and it may be lost.
 
-Whoever hears it fetches what it shows. A page also fetches by itself now and then, so what was lost is made good.
+A page that hears it fetches what it shows. It also fetches by itself now and then, so what was lost is made good.
 """
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
-from redis import RedisError
 
 LOBBY, QUEUE = "lobby", "quick"
 
@@ -29,7 +28,4 @@ def ring(*groups: str) -> None:
     if layer is None:
         return
     for group in groups:
-        try:
-            async_to_sync(layer.group_send)(group, {"type": "rung"})
-        except (RedisError, OSError):
-            return
+        async_to_sync(layer.group_send)(group, {"type": "rung"})

@@ -81,7 +81,7 @@ def _queue() -> list[Finding]:
     try:
         with valkey.client() as client:
             jobs, letters = int(client.llen(gauges.QUEUE)), int(client.llen(settings.LETTERS_QUEUE))
-            last, now = client.get(HEARTBEAT), valkey.moment(client.time())
+            last, now = client.get(HEARTBEAT), valkey.seconds_of(client.time())
     except (redis.RedisError, OSError):
         return [Finding(str(say("Redis")), str(say("does not answer")), wrong=True)]
     age = None if last is None else now - float(last)

@@ -80,7 +80,7 @@ def async_pool(**options: Any) -> async_connection.ConnectionPool:
     return pool
 
 
-def moment(answer: tuple[int, int]) -> float:
+def seconds_of(answer: tuple[int, int]) -> float:
     """The answer to TIME as seconds since 1970: one clock for processes of several machines."""
     seconds, microseconds = answer
     return seconds + microseconds / 1_000_000
@@ -156,11 +156,11 @@ class Gate:
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
         """Do this if the gate is open, else raise Away; a fault of the connection shuts it."""
-        is_first = self._enter()
+        is_trial = self._enter()
         try:
             yield
         except FAULTS as error:
-            self._failed(error, is_first)
+            self._failed(error, is_trial)
             raise
         else:
             self._succeeded()
@@ -173,27 +173,27 @@ class Gate:
         return since
 
     def _enter(self) -> bool:
-        """Whether this attempt decides when the next one is: the first through an open gate do not know of others."""
+        """Whether this is the one attempt that a shut gate lets through."""
         with self._lock:
             if self._shut_since is None:
                 return False
             now = self._clock()
             if now < self._next_attempt:
                 raise Away("Valkey did not answer a moment ago.")
-            # Others wait for what becomes of this one, but not for ever: it may be cancelled.
+            # The next one waits for the outcome of this one, but not for ever, since it may be cancelled.
             self._next_attempt = now + CONNECT_SECONDS + ANSWER_SECONDS
             return True
 
-    def _failed(self, error: Exception, is_first: bool) -> None:
+    def _failed(self, error: Exception, is_trial: bool) -> None:
         with self._lock:
             was_open = self._shut_since is None
-            if not was_open and not is_first:
-                return
+            if not was_open and not is_trial:
+                return  # it began while the gate was open, and says nothing new
             now = self._clock()
             self._shut_since = now if was_open else self._shut_since
             self._next_attempt = now + self._backoff.next()
         if was_open:
-            logger.warning("Valkey does not answer (%s); rings, news and cached values are lost.", error)
+            logger.warning("Valkey does not answer: %s", error)
 
     def _succeeded(self) -> None:
         if self._shut_since is not None and (since := self.open()) is not None:
@@ -228,12 +228,15 @@ class Publisher:
 
     def __init__(self) -> None:
         self._client = async_client()
+        # One connection is enough. While one message waits for a silent Valkey the others wait for what it finds out.
+        self._speaks = asyncio.Lock()
 
     async def publish(self, channel: str, message: str | bytes) -> None:
         try:
-            with gate.attempt():
-                async with asyncio.timeout(ANSWER_SECONDS):
-                    await self._client.publish(channel, message)
+            async with self._speaks:
+                with gate.attempt():
+                    async with asyncio.timeout(ANSWER_SECONDS):
+                        await self._client.publish(channel, message)
         except (redis.RedisError, OSError) as error:
             logger.debug("A message was lost: %s", error)
 

@@ -42,7 +42,7 @@ class Ill(Exception):
 def beat() -> None:
     """Write the time by Valkey's clock, which is also what its age is measured by: no machine's own clock matters."""
     with valkey.client(PATIENCE) as client:
-        client.set(HEARTBEAT, valkey.moment(client.time()))
+        client.set(HEARTBEAT, valkey.seconds_of(client.time()))
 
 
 def ask_database() -> None:
@@ -72,7 +72,7 @@ async def heartbeat_age() -> float | None:
     """Seconds since the worker last worked, None if it never did; below zero where Valkey's clock was set back."""
     async with valkey.async_client(PATIENCE) as client:
         last = await client.get(HEARTBEAT)
-        return None if last is None else valkey.moment(await client.time()) - float(last)
+        return None if last is None else valkey.seconds_of(await client.time()) - float(last)
 
 
 async def ask_redis() -> None:
