@@ -146,7 +146,8 @@ class Repeated:
         line, self.last = self.last, None
         if line is None:
             return None
-        line.msg, line.args = f"{line.getMessage()} ({self.count} more like this)", None
+        message = " ".join(line.getMessage().split())
+        line.msg, line.args = f"{message} ({self.count} more like this)", None
         line.__dict__["repeated"] = self.count
         self.pause = min(2 * self.pause, LONGEST_PAUSE)
         self.due, self.count = now + self.pause, 0

@@ -226,6 +226,14 @@ def test_the_first_error_has_its_traceback_and_repetitions_one_line() -> None:
     ]
 
 
+def test_a_repetition_of_several_lines_is_one_line() -> None:
+    log = Log()
+    for _ in range(2):
+        log.error("no room\n  here\n")
+    log.handler.close()
+    assert log.messages() == ["no room\n  here\n", "no room here (1 more like this)"]
+
+
 def test_different_faults_do_not_hide_each_other() -> None:
     log = Log()
     for fault in (ValueError, KeyError):
