@@ -3,20 +3,38 @@
 import os
 from typing import Any
 
+import kombu
 from celery import Celery, signals
+from celery.app.amqp import AMQP
 
 from midnight.logs import new_id, request_id
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "midnight.settings")
 
-app = Celery("midnight")
+
+class Broker(kombu.Connection):
+    """Worker's and beat's connection to the broker: tried again after half a second, and then each three at most.
+
+    Celery's own pauses grow to half a minute, for which a broker that is back would find no worker.
+    """
+
+    def _ensure_connection(self, *args: Any, **options: Any) -> Any:
+        pauses = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 3}
+        return super()._ensure_connection(*args, **pauses | options)
+
+
+class Amqp(AMQP):
+    Connection = Broker
+
+
+app = Celery("midnight", amqp=Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
 @signals.setup_logging.connect
 def leave_logging_alone(**_: Any) -> None:
-    """That somebody listens keeps Celery from replacing what Django's settings say."""
+    """Keep Celery from replacing the logging of Django's settings, which a receiver of this signal does."""
 
 
 @signals.before_task_publish.connect

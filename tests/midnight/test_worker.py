@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,24 +24,35 @@ from midnight.celery import app
 from midnight.tasks import heartbeat
 from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, eventually
 from tests.services import running_valkey
+from tests.support.proxy import MutableProxy, proxy_to
 
 # More than there are threads for them, each of which waits twenty seconds.
 LETTERS = 6
 
 
 class Worker:
-    def __init__(self, folder: Path, address: Path, environment: dict[str, str]) -> None:
-        self._environment = {"MIDNIGHT_VAR": str(folder), "REDIS_URL": f"unix://{address}", **environment}
+    """A worker, its Valkey, and the line between them."""
+
+    def __init__(self, folder: Path, address: Path, line: MutableProxy, environment: dict[str, str]) -> None:
+        self._environment = {"MIDNIGHT_VAR": str(folder), "REDIS_URL": f"redis://{line.address}/0", **environment}
+        self._log = folder / "log"
+        self.line = line
         self.process: subprocess.Popen[bytes]
         self.redis = redis.Redis(unix_socket_path=str(address))
         self.broker = app.connection_for_write(f"redis+socket://{address}")
 
     def start(self) -> None:
-        self.process = stack.child(
-            [sys.executable, ROOT / "manage.py", "worker", "--skip-checks"],
-            cwd=ROOT,
-            env=clean_environment(**self._environment),
-        )
+        with self._log.open("ab") as log:
+            self.process = stack.child(
+                [sys.executable, ROOT / "manage.py", "worker", "--skip-checks"],
+                cwd=ROOT,
+                env=clean_environment(**self._environment),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def log(self) -> list[str]:
+        return self._log.read_text().splitlines()
 
     def ask(self, job: "Task[..., object]", *words: str) -> None:
         job.apply_async(words, connection=self.broker)
@@ -62,8 +74,8 @@ def worker(**environment: str) -> Iterator[Worker]:
     """A worker in a process of its own, with a Valkey of its own."""
     with tempfile.TemporaryDirectory(prefix="midnight-") as folder:
         address = Path(folder) / "valkey.sock"
-        with running_valkey(address):
-            here = Worker(Path(folder), address, environment)
+        with running_valkey(address), proxy_to(address) as line:
+            here = Worker(Path(folder), address, line, environment)
             here.start()
             try:
                 yield here
@@ -106,6 +118,23 @@ def test_neither_process_of_a_worker_goes_on_without_the_other() -> None:
         letters = here.letters()
         os.kill(here.process.pid, signal.SIGKILL)
         assert not psutil.wait_procs([letters], timeout=HANGS_SECONDS)[1]
+
+
+@pytest.mark.slow
+def test_a_worker_works_again_after_its_broker_was_silent(so_often: Callable[[int, int], int]) -> None:
+    with worker() as here:
+        assert here.works()
+        processes = [psutil.Process(here.process.pid), here.letters()]
+        before = [sum(process.cpu_times()[:2]) for process in processes]
+        here.line.mute()
+        eventually(lambda: any("Connection to broker lost" in line for line in here.log()))
+        # In a long run, for longer than the kernel tries: 45 s.
+        time.sleep(so_often(1, 75))
+        used = [sum(process.cpu_times()[:2]) for process in processes]
+        here.line.unmute()
+        assert here.works()
+        assert all(after - first < 5 for first, after in zip(before, used, strict=True)), "it does not spin"
+        assert len(here.log()) < 150
 
 
 @pytest.mark.parametrize("job", [deliver, write_to_the_awaited], ids=lambda job: job.name)
