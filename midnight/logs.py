@@ -114,8 +114,10 @@ class TextFormatter(SafeFormatter):
         return "\n".join(filter(None, [line, self.trace(record)]))
 
 
-# A fault that lasts has a line after 1, 2, 4, … seconds, and then one a minute: 7 in its first minute.
+# A fault that lasts has a line after 1, 4 and 16 more seconds, and then one a minute: 4 in its first minute, since a
+# database that is away is a dozen different faults.
 FIRST_PAUSE = 1.0
+GROWTH = 4
 LONGEST_PAUSE = 60.0
 # Of so many different faults it is known when they were last written; the one that was quiet for longest is forgotten.
 MOST_FAULTS = 200
@@ -149,7 +151,7 @@ class Repeated:
         message = " ".join(line.getMessage().split())
         line.msg, line.args = f"{message} ({self.count} more like this)", None
         line.__dict__["repeated"] = self.count
-        self.pause = min(2 * self.pause, LONGEST_PAUSE)
+        self.pause = min(GROWTH * self.pause, LONGEST_PAUSE)
         self.due, self.count = now + self.pause, 0
         return line
 
@@ -168,6 +170,13 @@ class RateLimitedHandler(logging.StreamHandler[TextIO]):
         self._faults: OrderedDict[Fault, Repeated] = OrderedDict()
 
     def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._write(record)
+        except Exception:
+            # As every handler does: a line that cannot be written must not break what is logged about.
+            self.handleError(record)
+
+    def _write(self, record: logging.LogRecord) -> None:
         now = self._clock()
         self._write_due(now)
         if record.levelno < logging.WARNING:
