@@ -90,8 +90,8 @@ class _Guard(async_connection.AbstractConnection):
     """Ends a connection that the kernel has given up.
 
     It says so by ETIMEDOUT, which is Python's TimeoutError, and that is how asyncio says that the caller's patience is
-    over. redis-py takes the one for the other: whoever waits for messages is told, at once and for ever, that there is
-    none yet, and a loop of such waits never gives way to the event loop.
+    over. redis-py takes the one for the other: a caller that waits for messages is told, at once and for ever, that
+    there is none yet, and a loop of such waits never gives way to the event loop.
     """
 
     async def _read_response_from_parser(self, *args: Any, **options: Any) -> Any:
