@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 
 from django.urls import URLPattern, URLResolver, get_resolver
+from playwright.async_api import Page
+
+from tests.games.everybody import House, address, doors
 
 # Not pages: a worker's code, a word to a machine, files.
 NO_PAGES = {
@@ -18,6 +21,8 @@ NO_PAGES = {
     "games:api_dumps",
     "games:turns",
 }
+# Nor are these, for which the addresses of a house have a name: fragments of pages too.
+NO_DOORS = ("games:api", "games:record", "games:rating", "games:exchange", "games:turns", "accounts:export")
 
 
 def walk(patterns: list[URLPattern | URLResolver], before: str = "", space: str = "") -> Iterator[tuple[str, str]]:
@@ -37,3 +42,24 @@ def pages() -> list[str]:
         for address, name in walk(get_resolver().url_patterns)
         if name not in NO_PAGES and not set("<>()^$").intersection(address)
     ]
+
+
+def page_addresses(there: House) -> list[str]:
+    """Every address that may be a page, with the things of that house in it; some are pages for some people only."""
+    return [
+        address(door, there)
+        for door in doors()
+        if door.name and "/" not in door.name and not door.name.startswith(("admin", *NO_DOORS))
+    ]
+
+
+async def sort_by_role(wanted: list[str], pages: dict[str, Page]) -> dict[str, list[str]]:
+    """Sort pages by the first role that is shown them; leave out what leads elsewhere or is no page."""
+    found: dict[str, list[str]] = {role: [] for role in pages}
+    for where in dict.fromkeys(wanted):
+        for role, page in pages.items():
+            answer = await page.request.get(where, max_redirects=0)
+            if answer.status == 200 and (await answer.text()).lstrip().startswith("<!doctype html>"):
+                found[role].append(where)
+                break
+    return found

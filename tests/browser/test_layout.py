@@ -11,15 +11,14 @@ from playwright.async_api import Page, expect
 from accounts.models import User
 from games.models import Game, Seat
 from midnight.catalogs import LANGUAGES
+from tests.browser.addresses import page_addresses, sort_by_role
 from tests.browser.conftest import OpenPage
 from tests.browser.layout import misfits
 from tests.browser.site import Site
-from tests.games.everybody import House, address, doors, house
+from tests.games.everybody import House, house
 
 # Names as long as they may be: of one word, of two, of many short ones; in wide letters.
 LONG_NAMES = ("Wolfeschlegelsteinha", "Maximiliane Bergmann", "Jo de la O y Mac Mum", "Mummenschanz-Wimmern")
-# Not pages that a person reads: files, fragments of pages, what other programs ask for.
-NO_PAGES = ("games:api", "games:record", "games:rating", "games:exchange", "games:turns", "accounts:export")
 OTHERS = [language for language in ("en", *LANGUAGES) if language != "de"]
 
 
@@ -55,28 +54,12 @@ def painful_games() -> Iterator[Game]:
 
 def addresses_of(there: House) -> list[str]:
     """List every address that may be a page of the site, and those of the people and the games that hurt."""
-    found = [
-        address(door, there)
-        for door in doors()
-        if door.name and "/" not in door.name and not door.name.startswith(("admin", *NO_PAGES))
-    ]
+    found = page_addresses(there)
     for name in LONG_NAMES[:2]:
         found += [f"/people/{quote(name)}/", f"/people/{quote(name)}/opponents/", f"/history/?player={quote(name)}"]
     for game in painful_games():
         found += [f"/games/{game.code}/{part}" for part in ("", "story/", "replay/")]
     return [*found, "/history/?result=void", "/ladders/?board=season", "/ladders/?pace=relaxed"]
-
-
-async def sort_by_role(wanted: list[str], pages: dict[str, Page]) -> dict[str, list[str]]:
-    """Sort pages by the first role that is shown them; leave out what leads elsewhere or is no page."""
-    found: dict[str, list[str]] = {role: [] for role in pages}
-    for where in dict.fromkeys(wanted):
-        for role, page in pages.items():
-            answer = await page.request.get(where, max_redirects=0)
-            if answer.status == 200 and (await answer.text()).lstrip().startswith("<!doctype html>"):
-                found[role].append(where)
-                break
-    return found
 
 
 async def settle(page: Page) -> None:

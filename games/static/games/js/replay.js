@@ -88,9 +88,8 @@ function drawLog() {
   lines.forEach((line, back) => {
     const number = seq - back;
     line.parentElement.hidden = number < 1;
-    if (number < 1) return;
-    write(line, sentence(number));
-    line.href = address(number);
+    line.href = address(Math.max(1, number));
+    if (number > 0) write(line, sentence(number));
   });
 }
 
