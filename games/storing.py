@@ -8,7 +8,9 @@ import math
 import time
 from collections.abc import Callable
 
-# An append that failed counts against the process for so long: tables try again more often than that while it fails.
+# Appends that have failed for so long count against the process: a server that restarts is back before.
+PERSISTENT_SECONDS = 1.0
+# And so long after the last of them: while it fails a table tries again more often than that.
 REMEMBERED_SECONDS = 6.0
 
 
@@ -17,6 +19,7 @@ class Storing:
         self._now = now
         self._row_written = self._appended = self._append_failed = -math.inf
         self._row_fails = False
+        self._append_fails_since: float | None = None
 
     def row_written(self) -> None:
         """The process's own row is written."""
@@ -27,10 +30,12 @@ class Storing:
 
     def appended(self) -> None:
         """Lines are appended to the log."""
-        self._appended = self._now()
+        self._appended, self._append_fails_since = self._now(), None
 
     def not_appended(self) -> None:
         self._append_failed = self._now()
+        if self._append_fails_since is None:
+            self._append_fails_since = self._append_failed
 
     def fails_since(self) -> float | None:
         """The moment since which the process's own row could not be written; None while it can."""
@@ -45,5 +50,7 @@ class Storing:
         return self._now() - self._row_written
 
     def cannot_append(self) -> bool:
-        """Whether the last append failed, not long ago."""
-        return self._append_failed > max(self._appended, self._now() - REMEMBERED_SECONDS)
+        """Whether appends have failed for a while, and one has not long ago."""
+        since = self._append_fails_since
+        lasts = since is not None and self._append_failed - since >= PERSISTENT_SECONDS
+        return lasts and self._now() - self._append_failed <= REMEMBERED_SECONDS

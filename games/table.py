@@ -55,7 +55,7 @@ PORTION = 100
 # A command is tried again as long as it has not waited longer than this; then it is refused.
 PATIENCE_SECONDS = 1.5
 # Pages are told that moves wait when nothing could be stored, or nothing got done, for so long.
-WAIT_SECONDS = 1.25
+WAIT_SECONDS = 1.5
 CLOSE_SECONDS = 2.0
 # A live game whose process was lost waits so long for the first of its players. It is less than what leaves a ranked
 # game without a rating (R8.10).
@@ -194,7 +194,9 @@ class Table(Course):
             await page.notify("moves_wait")
 
     def _waits_since(self) -> float | None:
-        """The moment since which moves have waited; None where they do not."""
+        """The moment since which moves have waited; None where they do not, or the game is over."""
+        if self.over:
+            return None
         moments = (self._backoff.failing_since, self._turns.at_work_since, self.tables.storing.fails_since())
         return min((moment for moment in moments if moment is not None), default=None)
 

@@ -30,10 +30,11 @@ from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
+from games.log import Unwritten
 from midnight.look import DisplayForm, Look
 
 # A part that the site stands on is away, and comes back without anybody mending the code.
-PART_IS_AWAY = (OperationalError, InterfaceError, RedisError)
+PART_IS_AWAY = (OperationalError, InterfaceError, Unwritten, RedisError)
 # A form that no parser takes: of an unknown charset, in parts without a boundary, cut off or with too many fields.
 UNREADABLE = (BadRequest, MultiPartParserError, SuspiciousOperation, UnreadablePostError)
 OFFLINE_PARTS = ["favicon.svg", "deco.woff2", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css"]

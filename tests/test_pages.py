@@ -11,6 +11,7 @@ from django.test import AsyncClient, Client, override_settings
 from django.urls import include, path
 
 from accounts.models import User
+from games.log import Unwritten
 from midnight import pages
 
 handler500 = pages.server_error
@@ -28,6 +29,7 @@ urlpatterns = [
     path("wrong/403/", raising(PermissionDenied())),
     path("wrong/500/", raising(RuntimeError("a slip of ours"))),
     path("wrong/503/", raising(OperationalError("the database is away"))),
+    path("wrong/503/at-a-table/", raising(Unwritten("the database is away"))),
     path("api/wrong/500/", raising(RuntimeError("a slip of ours"))),
     path("api/wrong/503/", raising(OperationalError("the database is away"))),
     path("", include("midnight.urls")),
@@ -77,7 +79,9 @@ def test_a_form_from_another_site_is_refused_in_our_words() -> None:
 
 
 def test_a_part_of_the_site_that_is_away_asks_to_come_again(troubled: Client) -> None:
-    assert troubled.get("/wrong/503/").headers["Retry-After"] == "10"
+    for address in ("/wrong/503/", "/wrong/503/at-a-table/"):
+        response = troubled.get(address)
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
 
 
 @pytest.mark.parametrize(("status", "code"), [(500, "fault"), (503, "away")])

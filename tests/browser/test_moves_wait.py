@@ -1,12 +1,16 @@
 """While the database takes no writes the page of a game says that moves wait, and when they count again."""
 
+import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
-from playwright.async_api import expect
+from playwright.async_api import WebSocketRoute, expect
 
+from games.opening import NewSeat, open_game
 from tests.browser import staged
 from tests.browser.conftest import OpenPage
 from tests.browser.test_game import PHONE, at_the_table, somebody
@@ -64,3 +68,33 @@ async def test_that_moves_wait_fits_a_phone_in_every_language(open_page: OpenPag
             assert await strip.evaluate("(strip) => strip.scrollWidth <= strip.clientWidth")
             assert await strip.evaluate("(strip) => strip.clientHeight") <= 20, "one line: it covers no tile"
             await assert_fits(page)
+
+
+async def test_what_was_said_of_the_chance_meanwhile_is_said_again(open_page: OpenPage) -> None:
+    irma, max_ = await somebody(), await somebody("Max")
+    seats = [NewSeat("violet", irma.pk), NewSeat("amber", max_.pk)]
+    # Max is not there, and so it does not begin.
+    game = await sync_to_async(open_game)(seats, pace="relaxed")
+    page = await open_page(person=irma)
+    lost: list[str] = []
+
+    def lose_first(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            if json.loads(message)["do"] == "share" and not lost:
+                lost.append(str(message))
+            else:
+                server.send(message)
+
+        line.on_message(pass_on)
+
+    await page.route_web_socket(re.compile("/ws/1/games/"), lose_first)
+    await page.goto(f"/games/{game.code}/")
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    with no_writes():
+        await expect(page.locator("#line")).to_have_text(WAIT["en-GB"])
+        assert lost
+    await page.wait_for_function(f"() => JSON.parse(localStorage['chance-{game.code}']).taken")
+    seat = await game.seats.aget(number=0)
+    assert bytes(seat.share).hex() == json.loads(lost[0])["share"]

@@ -14,6 +14,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 
 from games import readiness
+from games.storing import Storing
 from midnight.asgi import application
 from midnight.edge import probes
 from tests.browser.site import HANGS_SECONDS, Site, running_site
@@ -77,15 +78,30 @@ def test_only_a_unix_socket_has_no_address_and_is_near(monkeypatch: pytest.Monke
 async def test_a_process_is_ready_while_it_can_store_and_does_not_stop(new_tables: NewTables) -> None:
     tables = await new_tables()
     assert readiness.why_no_moves(tables) == ""
-    tables.storing.not_appended()
-    assert readiness.why_no_moves(tables) == "no writes"
-    tables.storing.appended()
-    assert readiness.why_no_moves(tables) == ""
     tables.storing._row_written -= 1 + readiness.ROW_SECONDS
     assert readiness.why_no_moves(tables) == "no writes"
     tables.storing.row_written()
     tables.stopping = True
     assert readiness.why_no_moves(tables) == "stopping"
+
+
+def test_appends_that_fail_for_a_while_count_and_a_restart_does_not() -> None:
+    moment = 100.0
+    storing = Storing(lambda: moment)
+    storing.not_appended()
+    moment += 0.5
+    storing.not_appended()
+    assert not storing.cannot_append()
+    moment += 0.5
+    storing.not_appended()
+    assert storing.cannot_append()
+    storing.appended()
+    assert not storing.cannot_append()
+    for moment in (200.0, 202.0):  # noqa: B007 - the clock that is asked
+        storing.not_appended()
+    assert storing.cannot_append()
+    moment += 7
+    assert not storing.cannot_append(), "nobody has anything to store"
 
 
 Answer = tuple[int, dict[str, Any]]

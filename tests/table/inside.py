@@ -96,7 +96,7 @@ class InnerPage(Picture):
             answer.set_result({"type": "refused", "id": command_id, "code": code, "head": head})
 
     async def notify(self, code: str) -> None:
-        self.notices.append(code)
+        self.of_moves.append(code)
         self._changed.set()
 
     async def end(self, code: CloseCode, notice: str) -> None:

@@ -13,6 +13,7 @@ from websockets.protocol import State
 Message = dict[str, Any]
 
 BEAT_SECONDS = 2.5
+OF_MOVES = {"moves_wait", "moves_count", "uncertain"}
 
 
 class Picture:
@@ -26,7 +27,9 @@ class Picture:
         self.cards: dict[str, Message] = {}
         self.head = 0
         self.frames: list[str] = []
+        # Why its connections were closed, and how it stood with the moves.
         self.notices: list[str] = []
+        self.of_moves: list[str] = []
         self.nonce = ""
         self.share: str | None = ""
         self.shares: Message = {}
@@ -53,7 +56,8 @@ class Picture:
             case "beat":
                 self.mark = message["mark"]
             case "notice":
-                self.notices.append(message["code"])
+                code = message["code"]
+                (self.of_moves if code in OF_MOVES else self.notices).append(code)
         return message
 
     def _happen(self, message: Message) -> None:

@@ -208,7 +208,7 @@ async def test_what_was_surely_not_stored_is_refused_after_an_unknown_commit(
     with writing_with(tables, Unknown()):
         assert (await alice.do("lift", "once", tile=garage(alice)[0]))["code"] == "unavailable"
     assert await written(match, "once") == []
-    assert "uncertain" not in alice.notices
+    assert "uncertain" not in alice.of_moves
 
 
 async def test_while_the_log_cannot_be_read_an_unknown_command_has_no_answer(
@@ -224,21 +224,41 @@ async def test_while_the_log_cannot_be_read_an_unknown_command_has_no_answer(
     with monkeypatch.context() as patch, writing_with(tables, LostAnswer()):
         patch.setattr(log, "settle", fail)
         asked = alice.ask_for("lift", "once", tile=tile)
-        await alice.until(lambda page: "uncertain" in page.notices)
+        await alice.until(lambda page: "uncertain" in page.of_moves)
         # Sent again from a page that comes back: still unknown. Another one's command is surely not stored.
         again = alice.ask_for("lift", "once", tile=tile)
         assert (await bob.do("lift", "other", tile=garage(bob)[1]))["code"] == "unavailable"
         await alice.settle()
         assert not asked.done()
         assert not again.done()
-        await alice.until(lambda page: "moves_wait" in page.notices)
+        await alice.until(lambda page: "moves_wait" in page.of_moves)
     async with asyncio.timeout(30):
         assert (await again)["seq"] == before + 1
-    await alice.until(lambda page: page.notices[-1] == "moves_count")
+    await alice.until(lambda page: page.of_moves[-1] == "moves_count")
     assert await written(match, "once") == [before + 1]
     assert await written(match, "other") == []
     assert (await bob.do("lift", "other", tile=garage(bob)[0]))["type"] == "events"
     assert await match.faults() == []
+
+
+async def test_a_form_whose_command_may_have_been_stored_says_so(
+    new_match: NewMatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, tables = await new_match(), await here()
+    alice, _ = await match.begun_inside(tables)
+
+    def fail(game_id: int) -> None:
+        raise OperationalError("no answer")
+
+    with monkeypatch.context() as patch, writing_with(tables, LostAnswer()):
+        patch.setattr(log, "settle", fail)
+        words = {"command": '{"do": "ready", "on": true}', "id": "form-once"}
+        response = await poster(match, 0).post(f"/games/{match.game.code}/exchange/", words)
+        assert response.status_code == 422
+        assert "Whether your last move counts will show in a moment." in response.content.decode()
+    await alice.until(lambda page: page.sight["players"][0]["ready"])
+    assert len(await written(match, "form-once")) == 1
+    await stop_here()
 
 
 async def test_the_same_command_by_way_of_two_processes_counts_once(
