@@ -297,10 +297,13 @@ def kept_games(server: int) -> list[int]:
 
 
 def give(shares: Mapping[int, Sequence[int]], mine: int) -> None:
-    """Have other processes keep games of this one: all of `shares[server]`, but for what that process has no longer."""
+    """Have each of these servers keep its games from now on, where they are still kept by this process and running."""
+    game_ids = sorted(game_id for share in shares.values() for game_id in share)
     with transaction.atomic():
-        for server, game_ids in shares.items():
-            Game.objects.filter(pk__in=game_ids, kept_by=mine, ended=None).update(kept_by=server)
+        # In the order in which every writer takes them.
+        list(Game.objects.select_for_update().filter(pk__in=game_ids).order_by("pk").values_list("pk"))
+        for server, share in shares.items():
+            Game.objects.filter(pk__in=share, kept_by=mine, ended=None).update(kept_by=server)
 
 
 def not_loaded(mine: int, here: Sequence[int]) -> list[int]:

@@ -154,7 +154,7 @@ class Tables:
 
     def page_left(self) -> None:
         """A page is gone from a table here."""
-        if self.stopping and not self._pages():
+        if self.stopping and not any(table.pages for table in self._tables.values()):
             self._all_left.set()
 
     async def let_go(self) -> None:

@@ -13,6 +13,7 @@ import faulthandler
 import os
 import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 # For how long the event loop of a web process may stand still.
@@ -59,14 +60,11 @@ def notify(word: str) -> None:
     address = os.environ.get(VARIABLE, "")
     if not address:
         return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+    # It may be gone or not read, or this process may have no descriptor left: nothing that could be mended here.
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
         line.setblocking(False)
-        try:
-            # An @ stands for the zero byte with which an abstract address begins.
-            line.sendto(word.encode(), f"\0{address[1:]}" if address[0] == "@" else address)
-        except OSError:
-            # It is gone, or does not read: nothing that this process could mend.
-            return
+        # An @ stands for the zero byte with which an abstract address begins.
+        line.sendto(word.encode(), f"\0{address[1:]}" if address[0] == "@" else address)
 
 
 class NoticeSocket:

@@ -1,6 +1,8 @@
 """A process whose loop stands still ends; its supervisor hears how it does."""
 
+import errno
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -81,4 +83,12 @@ def test_a_supervisor_that_does_not_listen_holds_nobody_up(line: NoticeSocket) -
     for _ in range(10_000):
         watchdog.notify(watchdog.TURNS)
     line.close()
+    watchdog.notify(watchdog.TURNS)
+
+
+def test_a_process_without_a_descriptor_goes_on(line: NoticeSocket, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(socket, "socket", none_left)
     watchdog.notify(watchdog.TURNS)

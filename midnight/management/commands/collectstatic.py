@@ -20,5 +20,6 @@ class Command(collectstatic.Command):
                 return super().handle(**options)
             self.storage.mark_used()
             answer = super().handle(**options)
-            self.storage.prune(time.time() - KEPT_SECONDS)
+            gone = self.storage.prune(time.time() - KEPT_SECONDS)
+            self.log(f"{len(gone)} files of earlier versions were removed.")
             return answer
