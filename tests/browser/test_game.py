@@ -1,6 +1,7 @@
 """The game in a real Chromium: every phase, from the first page to the score sheet."""
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import Callable
@@ -8,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 from asgiref.sync import sync_to_async
-from playwright.async_api import Locator, Page, Route, expect
+from playwright.async_api import Locator, Page, Route, WebSocketRoute, expect
 
 from accounts.models import User
 from games.rules import State
 from tests.browser import keyboard, player, staged
 from tests.browser.conftest import OpenPage
-from tests.browser.site import Site
+from tests.browser.site import HANGS_SECONDS, Site
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
 
 PHONE = {"width": 360, "height": 640}
@@ -109,6 +110,43 @@ async def test_everybody_sees_the_same_after_the_server_came_back(
         shown = await page.evaluate(TILES_SHOWN)
         await page.reload()
         await page.wait_for_function(f"(shown) => ({TILES_SHOWN})() === shown", arg=shown)
+
+
+async def test_a_page_whose_line_falls_mute_is_back_within_ten_seconds(
+    open_page: OpenPage, in_time: Callable[[float], float]
+) -> None:
+    irma = await somebody()
+    game = await staged.staged([irma], staged.searching)
+    page = await open_page(person=irma)
+    joined: list[float] = []
+    mute_since: list[float] = []
+    come_back = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def fall_mute(line: WebSocketRoute) -> None:
+        """The first line loses every packet after its first beat: its host is gone, and nothing says so."""
+        server, first = line.connect_to_server(), not joined
+
+        def pass_on(message: str | bytes) -> None:
+            if json.loads(message)["do"] == "join":
+                joined.append(loop.time())
+                if len(joined) == 2:
+                    come_back.set()
+            elif first:
+                mute_since.append(loop.time())
+            if not (first and mute_since):
+                server.send(message)
+
+        line.on_message(pass_on)
+        server.on_message(lambda message: None if first and mute_since else line.send(message))
+
+    await page.route_web_socket(re.compile("/ws/1/games/"), fall_mute)
+    await page.goto(f"/games/{game.code}/")
+    async with asyncio.timeout(HANGS_SECONDS):
+        await come_back.wait()
+    await expect(page.locator("body")).to_have_attribute("data-line", "open")
+    # With the pause between two beats, and the two seconds in which a proxy looks for another process.
+    assert joined[1] - mute_since[0] < in_time(10 - 2.5 - 2)
 
 
 async def test_the_last_exchange_leads_to_the_score_sheet_and_to_another_game(open_page: OpenPage) -> None:

@@ -6,9 +6,13 @@ import { Share } from "./share.js";
 const BEAT_MS = 2500;
 const SLOW_MS = 700;
 const LATEST_MS = 8000;
+// A beat without an answer for so long went into a dead line. With the pause before it, and the proxy's two seconds until
+// it asks another process, a page whose host was lost is back within ten seconds.
+const DEAD_MS = 5000;
 // Close codes after which coming back is of no use, or only when the person asks for it.
 const STAY_AWAY = new Set([1009, 4400, 4401, 4403, 4404, 4409]);
-const AT_ONCE = new Set([4408, 4503]);
+// 0 stands for a line that was given up here: that took long enough.
+const AT_ONCE = new Set([0, 4408, 4503]);
 const MOVED = 4409;
 const FLOOD = 4429;
 // Notices of how it stands with the moves; any other one says why the line is about to be closed.
@@ -131,8 +135,7 @@ export class Line {
     this.#send({ do: "beat", ...(this.#mark && { mark: this.#mark }) });
     this.#timers = [
       setTimeout(() => this.#say("slow"), SLOW_MS * 2),
-      // The line may be dead without a word: what is not answered is given up.
-      setTimeout(() => this.#closed(0, ""), LATEST_MS),
+      setTimeout(() => this.#closed(0, ""), DEAD_MS),
     ];
   }
 
