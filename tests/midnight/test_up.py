@@ -86,23 +86,56 @@ def test_a_signal_while_it_starts_stops_it_too(tmp_path: Path) -> None:
     assert "Traceback" not in site.said()
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("valkey", "Valkey was killed by SIGKILL."),
-        ("web", "The web process was killed by SIGKILL."),
-        ("worker", "The worker was killed by SIGKILL."),
-        ("letters", "The worker ended with status 1."),
-        ("beat", "Beat was killed by SIGKILL."),
-    ],
-)
-def test_the_death_of_a_child_is_said_and_ends_it_all(name: str, said: str) -> None:
+def test_a_child_that_dies_is_started_again() -> None:
     with running() as site:
-        children = eventually(lambda: found if "letters" in (found := site.children()) else None)
-        children[name].kill()
-        assert site.process.wait(HANGS_SECONDS) == 1
-        assert said in site.said()
-        assert not psutil.wait_procs(list(children.values()), timeout=HANGS_SECONDS)[1]
+        for name, said in [
+            ("valkey", "Valkey was killed by SIGKILL: starting it again"),
+            ("letters", "The worker ended with status 1: starting it again"),
+            ("worker", "The worker was killed by SIGKILL: starting it again"),
+            ("beat", "Beat was killed by SIGKILL: starting it again"),
+            ("web", "The web process was killed by SIGKILL: starting it again"),
+        ]:
+            before = eventually(lambda: found if len(found := site.children()) == 5 else None)
+            before[name].kill()
+            eventually(lambda said=said: said in site.said())
+            after = eventually(lambda: found if len(found := site.children()) == 5 else None)
+            assert after[name].pid != before[name].pid
+            assert site.get("/")[0] == 200
+        eventually(lambda: site.health()[0] == 200)
+        assert site.process.poll() is None
+
+
+def test_a_child_that_is_frozen_is_ended_and_started_again() -> None:
+    with running() as site:
+        frozen = site.children()["web"]
+        frozen.suspend()
+        # Whoever asks meanwhile waits.
+        assert site.get("/")[0] == 200
+        assert "The web process stands still: ending it." in site.said()
+        assert not frozen.is_running()
+
+
+def looks(one: stack.Child) -> Iterator[str]:
+    """All that is said about it, until it is given up."""
+    while True:
+        one.process.wait()
+        try:
+            if said := one.look():
+                yield said
+        except stack.CannotRun as why:
+            yield str(why)
+            return
+
+
+def test_a_child_that_never_comes_up_is_given_up_with_a_sentence() -> None:
+    one = stack.Child("It", lambda: stack.child(["false"]), set)
+    assert list(looks(one)) == [
+        "It ended with status 1: starting it again.",
+        "It ended with status 1: starting it again in 2 seconds.",
+        "It ended with status 1: starting it again in 4 seconds.",
+        "It ended with status 1: starting it again in 8 seconds.",
+        "It ended with status 1, for the 5th time before it was ready.",
+    ]
 
 
 def test_a_second_one_on_the_same_data_is_told_who_runs_already(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from accounts.administrators import make_first_administrator
-from midnight import stack
+from midnight import stack, watchdog
 
 
 def port_number(word: str) -> int:
@@ -40,12 +40,13 @@ class Command(BaseCommand):
             site = site._replace(netloc=f"localhost:{port}")
         try:
             with stack.lock(settings.VAR, site.geturl()), stack.Stack() as running:
-                with stack.listen(bind, port) as listener:
-                    self.prepare()
-                    running.heed()
-                    self.start(running, listener, site.geturl())
+                # Open until the end: visitors wait while a web process is started again.
+                listener = running.afterwards.enter_context(stack.listen(bind, port))
+                self.prepare()
+                running.heed()
+                self.start(running, listener, site.geturl())
                 self.welcome(site.geturl())
-                running.watch()
+                running.watch(self.say)
         except stack.Asked as asked:
             self.say(f"{asked}: stopped.")
         except DatabaseError as error:
@@ -76,21 +77,25 @@ class Command(BaseCommand):
             "cwd": settings.BASE_DIR,
             "env": {**os.environ, "SITE_URL": address, "CELERY_SKIP_CHECKS": "yes"},
         }
+        folder = settings.EMBEDDED_SOCKET.parent
+        running.afterwards.enter_context(stack.private_folder(folder))
         if settings.VALKEY_SOCKET:
             self.say("Starting Valkey, the web process, the worker and beat.")
-            running.afterwards.enter_context(stack.private_folder(settings.VALKEY_SOCKET.parent))
-            running.children["Valkey"] = stack.start_valkey(settings.VALKEY_SOCKET)
+            running.start_valkey(settings.VALKEY_SOCKET)
         else:
             self.say("Starting the web process, the worker and beat.")
         manage: list[str | Path] = [sys.executable, settings.BASE_DIR / "manage.py"]
         web = running.start(
             "The web process",
             [*manage, "web", "--skip-checks", "--fd", str(listener.fileno())],
+            folder / "web",
+            still=watchdog.STILL_SECONDS,
             pass_fds=[listener.fileno()],
             **options,
         )
-        running.start("The worker", [*manage, "worker", "--skip-checks"], **options)
-        running.start("Beat", [*manage, "beat", "--skip-checks"], **options)
+        for name, word in (("The worker", "worker"), ("Beat", "beat")):
+            command = [*manage, word, "--skip-checks"]
+            running.start(name, command, folder / word, still=watchdog.WAITING_SECONDS, **options)
         status = running.first_status(listener, urlsplit(address), web)
         if status != 200:
             raise stack.CannotRun(f"The first page answered with status {status}.")
