@@ -137,18 +137,17 @@ class Peers:
 
         The answer is the skews of those heard of anew.
         """
-        moment = self._looked = self._monotonic()
+        moment = self._monotonic()
         rows = {sign.server: sign for sign in found}
         before, self._own = self._own, rows.pop(own, self._own)
         own_beat = before is not None and before != self._own
         # A process that has just been met is alive as long as the site's clock says so.
         self._heard = {pk: self._heard.get(pk) or self._meet(sign, moment, now) for pk, sign in rows.items()}
         self._without_row = frozenset(without_row)
-        return [
-            sign.skew
-            for sign in rows.values()
-            if self._heard[sign.server].hear(sign, moment, own_beat=own_beat) and sign.skew is not None
-        ]
+        heard_anew = [sign for sign in rows.values() if self._heard[sign.server].hear(sign, moment, own_beat=own_beat)]
+        # Last: another thread must not take what is older than this for the finding of this look.
+        self._looked = moment
+        return [sign.skew for sign in heard_anew if sign.skew is not None]
 
     @staticmethod
     def _meet(sign: Sign, moment: float, now: int) -> _Heard:
@@ -194,7 +193,7 @@ def begin(clock: Clock, wait: Callable[[float], None] = time.sleep) -> int:
         awake = changed(before)
     known = [sign.skew for sign in sorted(awake, key=lambda sign: sign.at) if sign.skew is not None]
     clock.shift(known[-1] if known else published_skew())
-    return Server.objects.create(name=own_name(), seen=database_now(), clock=clock.now()).pk
+    return Server.objects.create(name=own_name(), seen=clock.wall(), clock=clock.now()).pk
 
 
 def changed(before: Collection[Sign]) -> list[Sign]:
@@ -240,17 +239,41 @@ def overdue(now: int, alive: Collection[int] = (), lately: Collection[int] = ())
     return ids
 
 
-def overdue_for_sure(wait: Callable[[float], None] = time.sleep) -> list[int]:
-    """The same for a process that only looks in: who seems silent is given the time to say that it lives."""
-    before, now = signs(), site_now()
-    found = overdue(now, seem_alive(before, now, SILENT_MS), seem_alive(before, now, GONE_MS))
-    if not found or not before:
-        return found
-    wait(SILENT_MS / 1000)
-    # The site's clock is right again once one process was heard of.
-    heard, now = changed(before), site_now()
-    alive = [sign.server for sign in heard if sign.still_ms <= STUCK_MS]
-    return overdue(now, alive, seem_alive(before, now, GONE_MS))
+class Onlooker:
+    """What a process that keeps no game knows of those that do: who has given a sign of life between two of its looks.
+
+    It may be asked from several threads: the worst that comes of it is that a game waits for the next look.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = since_boot) -> None:
+        self._monotonic = monotonic
+        self._before: tuple[float, list[Sign]] | None = None
+
+    def forget(self) -> None:
+        """Know nothing of any look before."""
+        self._before = None
+
+    def overdue(self, wait: Callable[[float], None] = time.sleep) -> list[int]:
+        """The games that are `overdue`, by two looks some seconds apart: it waits where there was none before."""
+        looked, found, now = self._monotonic(), signs(), site_now()
+        due = overdue(now, seem_alive(found, now, SILENT_MS), seem_alive(found, now, GONE_MS))
+        before = self._before
+        if before is None or looked - before[0] > GONE_MS / 1000:
+            before, self._before = None, (looked, found)
+        elif looked - before[0] < SILENT_MS / 1000:
+            before = None
+        if before is None:
+            if not due or not found:
+                return due
+            wait(SILENT_MS / 1000)
+            before, looked, found, now = (looked, found), self._monotonic(), signs(), site_now()
+        self._before = (looked, found)
+        heard = [sign for sign in found if sign not in before[1]]
+        if heard and all(abs(database_now() - sign.seen) > SILENT_MS for sign in heard):
+            # The database's clock was set in this moment, and no process has said yet by how much.
+            return []
+        alive = [sign.server for sign in heard if sign.still_ms <= STUCK_MS]
+        return overdue(now, alive, seem_alive(found, now, GONE_MS))
 
 
 def seem_alive(found: Iterable[Sign], now: int, silent_ms: int) -> list[int]:

@@ -39,7 +39,9 @@ class Stalls:
 
     def lost_ms(self, since: float) -> int:
         """How much of the longest stall came after that moment, the one that goes on among them; 0 for a short one."""
-        stalls = [*self._stalls, (min(self._turned, self._stored), self._monotonic())]
+        goes_on = (min(self._turned, self._stored), self._monotonic())
+        # Each command of a player asks this, and nearly always the answer is at hand.
+        stalls = [goes_on, *self._stalls] if self._stalls and self._stalls[-1][1] > since else [goes_on]
         lost = max(int((end - max(begin, since)) * 1000) for begin, end in stalls)
         return lost if lost > LEAST_LOST_MS else 0
 

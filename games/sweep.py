@@ -12,10 +12,12 @@ from games.rules import State
 # The next run is due long before.
 SECONDS = 30.0
 
+onlooker = servers.Onlooker()
+
 
 def wake_overdue() -> int:
     """Let the clock act in every such game; the answer is in how many it did."""
-    return one_by_one.see_to("Game", servers.overdue_for_sure(), wake, seconds=SECONDS)
+    return one_by_one.see_to("Game", onlooker.overdue(), wake, seconds=SECONDS)
 
 
 def wake(game_id: int) -> bool:

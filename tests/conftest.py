@@ -17,6 +17,7 @@ from hypothesis import settings
 from psycopg.errors import LockNotAvailable
 from xdist import is_xdist_worker
 
+from games import sweep
 from games.migrations import _append_only
 from games.valkey import gate
 from tests.services import running_postgres, running_valkey
@@ -45,6 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 # A process that still holds a table after so long hangs: what it does takes milliseconds.
 MOST_FLUSH_SECONDS = 120
+
+
+@pytest.fixture(autouse=True)
+def no_look_stays() -> None:
+    """A sweep knows nothing of the processes of the test before."""
+    sweep.onlooker.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -92,9 +92,9 @@ def test_a_live_game_waits_a_minute_for_its_web_process() -> None:
     game = begun(new_game("live"))
     keeper = Server.objects.create(name="gone", seen=now - 10_000)
     Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
-    assert servers.overdue_for_sure(no_wait) == []
+    assert servers.Onlooker().overdue(no_wait) == []
     Server.objects.filter(pk=keeper.pk).update(seen=now - servers.GONE_MS - 1)
-    assert servers.overdue_for_sure(no_wait) == [game.pk]
+    assert servers.Onlooker().overdue(no_wait) == [game.pk]
 
 
 def test_a_game_that_a_living_process_keeps_is_left_to_it() -> None:
@@ -102,7 +102,56 @@ def test_a_game_that_a_living_process_keeps_is_left_to_it() -> None:
     game = begun(new_game())
     keeper = Server.objects.create(name="here", seen=now)
     Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
-    assert servers.overdue_for_sure(no_wait) == []
+    assert servers.Onlooker().overdue(no_wait) == []
+
+
+def test_a_look_waits_only_where_there_was_none_before() -> None:
+    now, waits = clock.database_now(), list[float]()
+    monotonic = 0.0
+    onlooker = servers.Onlooker(lambda: monotonic)
+    game = begun(new_game())
+    keeper = Server.objects.create(name="here", seen=now - 60_000)
+    Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - 1)
+    assert onlooker.overdue(waits.append) == [game.pk]
+    assert len(waits) == 1
+    for seconds, waited in ((2.0, 1), (2.0, 1), (0.5, 2), (servers.GONE_MS / 1000 + 1, 3), (2.0, 3)):
+        monotonic += seconds
+        assert onlooker.overdue(waits.append) == [game.pk]
+        assert len(waits) == waited
+
+
+@pytest.mark.parametrize("step", [20_000, -20_000, 3_600_000, -3_600_000])
+def test_a_keeper_heard_of_between_two_looks_keeps_its_game_whatever_its_row_says(step: int) -> None:
+    monotonic = 0.0
+    onlooker = servers.Onlooker(lambda: monotonic)
+    game, now = begun(new_game()), clock.database_now()
+    keeper = Server.objects.create(name="here", seen=now - step, clock=now - step, skew=0)
+    Game.objects.filter(pk=game.pk).update(kept_by=keeper, wake_at=now - abs(step) - 1)
+
+    def beat(_seconds: float = 0) -> None:
+        now = clock.database_now()
+        Server.objects.filter(pk=keeper.pk).update(seen=now, clock=now - step, skew=-step)
+
+    assert onlooker.overdue(beat) == []
+    for _ in range(3):
+        beat()
+        monotonic += 2.0
+        assert onlooker.overdue() == []
+    # It is silent from now on.
+    monotonic += 2.0
+    assert onlooker.overdue() == [game.pk]
+
+
+def test_in_the_moment_of_a_step_no_game_is_overdue() -> None:
+    """The one process that is heard of has not said yet what the database's new time means."""
+    game, now = begun(new_game()), clock.database_now()
+    Server.objects.create(name="here", seen=now - 3_600_000, clock=now - 3_600_000, skew=0)
+    Game.objects.filter(pk=game.pk).update(kept_by=None, wake_at=now - 1_800_000)
+
+    def beat(_seconds: float) -> None:
+        Server.objects.update(seen=now - 3_599_000, clock=now - 3_599_000)
+
+    assert servers.Onlooker().overdue(beat) == []
 
 
 @pytest.mark.parametrize("pace", ["live", "relaxed"])
