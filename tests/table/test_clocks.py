@@ -1,6 +1,7 @@
 """Clocks are set, answers are slow, processes stop and come back: games keep their time, and their processes."""
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from games import tables as tables_module
 from games.models import Game, Seat, Server
 from games.rules import events
 from games.tables import Tables
+from tests.browser.site import Site
 from tests.table.conftest import QUICK, Match, NewMatch, NewTables, eventually, garage, log_of, skip, stand_still
 from tests.table.inside import InnerPage
 from tests.table.test_processes import crash
@@ -260,3 +262,33 @@ async def test_the_sweep_leaves_games_to_their_process_whatever_the_database_say
     await all_have_noticed([keeper], database)
     assert await database_sync_to_async(sweep.wake_overdue)() == 0
     assert [len(await database_sync_to_async(log_of)(one.game.pk)) for one in (match, relaxed)] == before
+
+
+async def test_a_frozen_process_loses_its_games_once_and_does_not_fight_for_them(
+    web: Site, other_web: Site, new_match: NewMatch
+) -> None:
+    matches = [await new_match() for _ in range(3)]
+    for match in matches:
+        await match.search(web)
+    # The other one has to be heard of, too.
+    stranger = await (await new_match()).page(other_web, None).open()
+    assert web.process is not None
+    web.process.send_signal(signal.SIGSTOP)
+    try:
+        returned = [[match.page(other_web, seat, f"back{seat}") for seat in (0, 1)] for match in matches]
+        for page in [page for pages in returned for page in pages]:
+            await page.open()
+        for alice, _ in returned:
+            await alice.until(lambda page: page.sight["resumes_at"] > 0)
+    finally:
+        web.process.send_signal(signal.SIGCONT)
+    for turn in range(10):
+        for pages in returned:
+            page = pages[turn % 2]
+            if (await page.do("lift", tile=garage(page)[turn]))["type"] == "events":
+                await page.do("return", tile=page.sight["players"][turn % 2]["hand"], face="down")
+        await asyncio.sleep(0.5)
+    assert stranger.close_code is None
+    for match in matches:
+        assert len(await resumes(match)) == 1
+        assert await match.faults() == []
