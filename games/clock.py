@@ -17,6 +17,7 @@ machine's, is written to the log once and shown by the figure `midnight_clock_sk
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable
 
@@ -38,6 +39,8 @@ BEHIND_TIMES = 3
 # A difference that outlives a restart of all processes. What is larger is a clock that was never right.
 MOST_SKEW_MS = 24 * 60 * 60 * 1_000
 TRIES = 5
+# A clock that jumps about is told of so often.
+TOLD_EVERY_SECONDS = 60.0
 
 SKEW = Gauge(
     "midnight_clock_skew_seconds",
@@ -64,6 +67,7 @@ class Clock:
         self._followed = 0.0
         self._quick = False
         self._behind = 0
+        self._told = -math.inf
         self._reported: dict[str, bool] = {}
 
     def now(self) -> int:
@@ -109,12 +113,13 @@ class Clock:
             return
         stepped = database - self._database
         self._database = database
-        if abs(stepped) > STEP_MS:
+        now = self._monotonic()
+        if abs(stepped) > STEP_MS and now >= self._told + TOLD_EVERY_SECONDS:
+            self._told = now
             logger.warning(
                 "The database's clock went %+d ms beside this process's between two answers. Games keep their time.",
                 stepped,
             )
-        now = self._monotonic()
         most = min((now - self._followed) * 1000, LONGEST_BEAT_MS) / FOLLOWS
         self._followed = now
         ahead = database if self._ahead is None else self._ahead

@@ -279,7 +279,7 @@ class Table(Course):
         others = [other for other in self.pages if other.seat == page.seat is not None]
         self.pages.add(page)
         if page.seat is not None:
-            if not self.kept_here:
+            if self._loss().ms:
                 # The game may have waited for this one.
                 self.wake()
             self.tables.doorbell.moved(self.opened.game_id, page.seat, page.key, page.joined_ms)

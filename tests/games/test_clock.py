@@ -62,6 +62,15 @@ def test_a_step_of_the_database_moves_no_game(step: int, caplog: pytest.LogCaptu
     assert world.clock.wall() == pytest.approx(world.database, abs=10)
 
 
+def test_a_clock_that_jumps_about_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    for turn in range(120):
+        world.database += 5_000 if turn % 2 else -5_000
+        world.beats(1)
+    steps = [record for record in caplog.records if "between two answers" in record.getMessage()]
+    assert 2 <= len(steps) <= 3
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_back_and_forth_leaves_nothing_behind(step: int) -> None:
     world = World()
