@@ -193,7 +193,7 @@ class Gate:
             self._shut_since = now if was_open else self._shut_since
             self._next_attempt = now + self._backoff.next()
         if was_open:
-            logger.warning("Valkey does not answer: %s", error)
+            logger.warning("Valkey does not answer: %s", str(error) or type(error).__name__)
 
     def _succeeded(self) -> None:
         if self._shut_since is not None and (since := self.open()) is not None:

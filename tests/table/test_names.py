@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 
 from accounts import closing, guests, names
 from accounts.models import User
-from games import doorbell, opening
+from games import opening, valkey
 from games import tables as tables_module
 from games.models import Game, Seat
 from tests.table.conftest import Listening, NewMatch, NewTables, eventually
@@ -66,7 +66,7 @@ async def test_where_the_ring_is_lost_a_look_finds_the_name_though_nobody_looks_
     new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables_module, "NAMED_EVERY", 1)
-    monkeypatch.setattr(doorbell, "_publish", lambda _: None)
+    monkeypatch.setattr(valkey, "publish", lambda _channel, _message: None)
     match, tables = await new_match(), await new_tables()
     table = await tables.table(match.game.code)
     assert table is not None

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts import moderation
 from accounts.models import User
-from games import doorbell, listening, tables
+from games import listening, tables, valkey
 from games.frames import CloseCode
 from tests.sockets import PATIENCE, Socket
 from tests.table.conftest import Listening, Match, NewMatch, at_table, line_of
@@ -83,7 +83,7 @@ async def test_a_ring_ends_the_other_pages_too(
 async def test_where_the_ring_is_lost_a_look_finds_who_is_out(
     new_match: NewMatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doorbell, "_publish", lambda _: None)
+    monkeypatch.setattr(valkey, "publish", lambda _channel, _message: None)
     match = await new_match()
     lines = [await at_table(match, 0), await line_of(match, 0, "/ws/1/news/lobby")]
     await suspend(match, 0)

@@ -51,7 +51,6 @@ def complaints(site: Site) -> list[str]:
     return [line for line in site.log.read_text().splitlines() if re.match(r"[\d:]{8} (WARNING|ERROR) ", line)]
 
 
-@pytest.mark.alone
 async def test_races_go_on_while_the_host_of_valkey_is_away(
     first_web: Site,
     far_web: Site,
