@@ -2,7 +2,7 @@
 
 from games import tables
 
-# The process's own row is written every second. Others hold it for gone when it is older than that for them.
+# The process's own row is written every second. When it is older than this, other processes have taken its games.
 ROW_SECONDS = 3.0
 
 

@@ -15,6 +15,8 @@ REMEMBERED_SECONDS = 6.0
 
 
 class Storing:
+    """What became of this process's last tries to store something."""
+
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._row_written = self._appended = self._append_failed = -math.inf

@@ -268,11 +268,18 @@ class Tables:
         while True:
             await asyncio.sleep(TELL_SECONDS)
             fails = self.storing.fails_since() is not None
-            for table in list(self._tables.values()):
-                if failed and not fails:
-                    table.try_again()
-                await table.tell_whether_moves_wait()
+            try:
+                await self._tell_whether_moves_wait(works_again=failed and not fails)
+            except Exception:
+                pulse.failed()
+                logger.exception("Pages could not be told whether moves wait")
             failed = fails
+
+    async def _tell_whether_moves_wait(self, *, works_again: bool) -> None:
+        for table in list(self._tables.values()):
+            if works_again:
+                table.try_again()
+            await table.tell_whether_moves_wait()
 
     async def _look(self) -> None:
         self._looks += 1

@@ -16,10 +16,10 @@ class Connection(psycopg.Connection[Any]):
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         seconds = deadlines.seconds_left()
-        if seconds is not None:
-            kwargs.setdefault("timeout", seconds)
-        try:
+        if seconds is None or "timeout" in kwargs:
             return super().wait(gen, *args, **kwargs)
+        try:
+            return super().wait(gen, *args, **{**kwargs, "timeout": seconds})
         except errors._WaitTimeout:
             self.close()
             raise errors.ConnectionTimeout("the database gave no answer in time") from None
