@@ -77,3 +77,13 @@ def test_a_dry_run_removes_nothing(deploy: Deploy, static: Path) -> None:
     grow_old(static, old, 2 * KEPT_SECONDS)
     call_command("collectstatic", interactive=False, verbosity=0, dry_run=True)
     assert (static / old).exists()
+
+
+def test_an_older_version_that_comes_back_has_its_own_scripts(deploy: Deploy, static: Path) -> None:
+    old, _ = deploy("old"), deploy("new")
+    source = static.parent / "source" / "script.js"
+    (static / "script.js").touch()
+    source.write_text("old" * 100)
+    os.utime(source, (0, 0))
+    call_command("collectstatic", interactive=False, verbosity=0)
+    assert staticfiles_storage.stored_name("script.js") == old
