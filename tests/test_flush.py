@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.management import call_command
 from django.db import connection, transaction
 
@@ -10,6 +11,15 @@ from accounts.models import User
 from tests.settings import ON_POSTGRES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+def test_a_flush_leaves_what_django_writes_after_a_migration() -> None:
+    User.objects.create_user("Irma Vep")
+    before = set(Permission.objects.values_list("pk", "content_type__app_label", "codename"))
+    for _ in range(2):
+        call_command("flush", verbosity=0, interactive=False, allow_cascade=False, inhibit_post_migrate=False)
+    assert set(Permission.objects.values_list("pk", "content_type__app_label", "codename")) == before != set()
+    assert not User.objects.exists()
 
 
 # SQLite has one lock for all tables.
