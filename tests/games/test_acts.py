@@ -25,16 +25,6 @@ WHY = Why(Reason.INSULT, "Not like this.")
 committing = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
-
-
 def in_(**time: int) -> object:
     return timezone.now() + timedelta(**time)
 

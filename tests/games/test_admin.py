@@ -31,11 +31,6 @@ def office() -> Client:
     return client_of(moderator(), proved=True)
 
 
-@pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
 def page(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200, answer.headers

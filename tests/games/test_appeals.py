@@ -19,16 +19,6 @@ pytestmark = pytest.mark.django_db
 WHY = Why(Reason.INSULT)
 
 
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
-
-
 def muted(by: User, person: User) -> Act:
     return acts.mute(by, person, timezone.now() + timedelta(days=1), WHY)
 

@@ -28,16 +28,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
 def game(irma: User, max_: User) -> Game:
     return game_of(irma, max_)
 

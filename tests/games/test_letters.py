@@ -16,7 +16,7 @@ from games.moderation.acts import Why
 from games.moderation.statements import Statement, statement_of
 from midnight.celery import app
 from tests.games.finished import finished
-from tests.games.night_watch import claimed, client_of, decided, game_of, moderator, reported, somebody
+from tests.games.night_watch import claimed, client_of, decided, game_of, moderator, reported
 
 pytestmark = pytest.mark.django_db
 WHY = Why(Reason.THREAT, "Not like this.")
@@ -26,21 +26,6 @@ NO_PROGRAM = "A moderator decided this, no program."
 @pytest.fixture(autouse=True)
 def english() -> None:
     translation.activate("en")
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
 
 
 def told(person: User, kind: str = "act") -> Statement:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from games.models import Act, Appeal, Case, Letter, Reason, What
 from games.moderation import letters, pages
-from tests.games.night_watch import client_of, moderator, somebody
+from tests.games.night_watch import client_of, moderator
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 ROWS = 13
@@ -23,11 +23,6 @@ ROWS = 13
 @pytest.fixture(autouse=True)
 def _short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "PAGE", 5)
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
 
 
 def the_cases(max_: User) -> list[int]:

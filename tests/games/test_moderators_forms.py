@@ -21,21 +21,6 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 
 
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
-
-
 def acts_of(game: Game) -> list[str]:
     game.refresh_from_db()
     return list(GameActForm(game=game, people=[]).acts_now)

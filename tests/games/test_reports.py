@@ -28,21 +28,6 @@ from tests.games.night_watch import client_of, decided, game_of, moderator, repo
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
-
-
 def code(raised: pytest.ExceptionInfo[ValidationError]) -> str | None:
     return raised.value.code
 

@@ -6,20 +6,10 @@ from accounts.models import Role, User
 from games.models import Act, Letter, Reason, What
 from games.moderation import acts, appeals, undoing
 from games.moderation.acts import Why
-from tests.games.night_watch import client_of, moderator, refused, somebody
+from tests.games.night_watch import client_of, moderator, refused
 
 pytestmark = pytest.mark.django_db
 WHY = Why(Reason.OTHER, "Welcome.")
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
 
 
 def test_a_role_is_given_and_taken_by_an_administrator_who_proved_again_and_stands_in_the_log(max_: User) -> None:

@@ -18,21 +18,6 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 
 
-@pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
-
-
 def said_in(channel: str, author: User) -> Message:
     return Message.objects.create(channel=channel, audience="players", author=author, words="You fool")
 

@@ -20,16 +20,6 @@ pytestmark = pytest.mark.django_db
 WHY = Why(Reason.INSULT, "Not like this.")
 
 
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
-def juve() -> User:
-    return moderator()
-
-
 def test_what_is_undone_is_as_before_and_the_log_has_both(juve: User, max_: User) -> None:
     tomorrow = timezone.now() + timedelta(days=1)
     done = [

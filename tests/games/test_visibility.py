@@ -16,16 +16,6 @@ FORM = {"reason": "insult"}
 
 
 @pytest.fixture
-def irma() -> User:
-    return somebody("Irma Vep")
-
-
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
-@pytest.fixture
 def game(irma: User, max_: User) -> Game:
     return game_of(irma, max_)
 

@@ -13,11 +13,6 @@ from tests.games.night_watch import client_of, game_of, moderator, reported, som
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def max_() -> User:
-    return somebody("Max")
-
-
 def from_house(person: User, address: str) -> User:
     key = f"{person.pk}"
     UserSession.objects.create(user=person, ip=address, session_key=key, user_agent="", last_seen_at=timezone.now())
