@@ -43,6 +43,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="repeat races, crashes and faults as often as we promise")
+    parser.addoption("--faults", default="", metavar="A,B", help="only faults with one of these in their names")
+    parser.addoption("--kills", type=int, default=1_000, help="how many processes the long run of kills ends")
 
 
 # A process that still holds a table after so long hangs: what it does takes milliseconds.
@@ -100,9 +102,10 @@ def in_work(so_often: Callable[[int, int], int]) -> Callable[[float], float]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL run what is marked for both databases, everything else has its run on SQLite.
 
-    The test that does so takes longest by far: begun first, it runs beside all others. The tables' tests are given to
-    one process all together; begun early, with the rules' many short ones to fill that process's share, they do too.
-    What measures on a machine of its own comes last: then few others have to wait for it.
+    The test that does so takes longest by far: begun first, it runs beside all others, and so does the one that hurts
+    a whole site. The tables' tests are given to one process all together; begun early, with the rules' many short ones
+    to fill that process's share, they do too. What measures on a machine of its own comes last: then few others have
+    to wait for it.
     """
     items.sort(key=_turn)
     if ON_POSTGRES:
@@ -112,7 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _turn(item: pytest.Item) -> tuple[bool, int]:
-    early = ["test_postgresql.py", "table", "rules"]
+    early = ["test_postgresql.py", "test_campaign.py", "table", "rules"]
     ranks = [early.index(part) for part in item.path.parts if part in early]
     return item.get_closest_marker("alone") is not None, min(ranks, default=len(early))
 
