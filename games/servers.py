@@ -7,7 +7,7 @@ its loop has stood still for `STUCK_MS`.
 
 No clock of another machine decides this. A process is silent when its row has not changed for `SILENT_MS` by the
 monotonic clock of the process that looks, while that one's own row changed `BEATS` times: when the database is slow,
-or the process that looks is, nobody is taken for gone. How long a game was left alone is told by the site's clock
+or the process that looks is, no process is taken for gone. How long a game was left alone is told by the site's clock
 (games/clock.py).
 """
 
@@ -229,8 +229,8 @@ def without_row() -> list[int]:
 def overdue(now: int, alive: Collection[int] = (), lately: Collection[int] = ()) -> list[int]:
     """Running games whose time has come and whose keeper is not alive.
 
-    A live game waits until its keeper was not heard of `lately` either: until its people's web process is back nobody
-    could play it anyway.
+    A live game waits until its keeper was not heard of `lately` either: its people could not play it before their web
+    process is back.
     """
     due = Game.objects.filter(ended=None, wake_at__lte=now)
     relaxed = due.filter(_forsaken(alive), pace=Game.Pace.RELAXED)

@@ -20,7 +20,7 @@ class Stalls:
         self._monotonic = monotonic
         self._turned = self._stored = monotonic()
         self._stalls: deque[tuple[float, float]] = deque(maxlen=KEPT)
-        # How many there were, for who wants to know whether there is a new one.
+        # How many there were since the process began.
         self.count = 0
 
     def turned(self) -> None:

@@ -56,7 +56,7 @@ class Room:
         return {OTHER, THIRD} - set(self.peers.alive())
 
 
-def test_who_is_heard_of_is_alive_and_who_is_silent_is_gone() -> None:
+def test_a_silent_process_is_gone_and_the_others_are_alive() -> None:
     room = Room()
     room.seconds(10, OWN, OTHER, THIRD)
     assert room.gone() == set()
@@ -94,7 +94,7 @@ def test_a_database_whose_clock_stands_still_is_no_silence() -> None:
 
 
 @pytest.mark.parametrize("seconds", [3, 10, 60])
-def test_a_process_that_could_not_hear_takes_nobody_for_gone(seconds: int) -> None:
+def test_a_process_that_could_not_hear_declares_none_gone(seconds: int) -> None:
     room = Room()
     room.seconds(3, OWN, OTHER, THIRD)
     # Either it stood still itself, or no beat was stored in that time.
@@ -107,7 +107,7 @@ def test_a_process_that_could_not_hear_takes_nobody_for_gone(seconds: int) -> No
     assert room.gone() == set()
 
 
-def test_who_has_not_looked_for_long_says_nothing_of_others() -> None:
+def test_an_old_look_says_nothing_of_others() -> None:
     room = Room()
     room.seconds(10, OWN, THIRD)
     assert room.peers.loss(OTHER, room.now).ms == 10_000
@@ -115,7 +115,7 @@ def test_who_has_not_looked_for_long_says_nothing_of_others() -> None:
     assert room.peers.loss(OTHER, room.now) == NOTHING_LOST
 
 
-def test_while_nothing_is_stored_nobody_is_taken_for_gone() -> None:
+def test_while_nothing_is_stored_no_process_is_gone() -> None:
     room = Room()
     room.seconds(3, OWN, OTHER, THIRD)
     room.seconds(60)
@@ -124,7 +124,7 @@ def test_while_nothing_is_stored_nobody_is_taken_for_gone() -> None:
     assert room.gone() == {OTHER}
 
 
-def test_who_comes_back_again_and_again_is_given_more_patience_each_time() -> None:
+def test_a_flapping_process_is_given_more_patience_each_time() -> None:
     room = Room()
     found = []
     for _ in range(6):

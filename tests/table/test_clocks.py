@@ -144,9 +144,7 @@ async def test_two_processes_that_both_stood_still_do_not_fight_and_resume_a_gam
         assert all(resumed.stalled for resumed in found)
 
 
-async def test_who_comes_back_after_its_game_was_taken_leaves_it_and_winds_nothing_back(
-    new_match: NewMatch, new_tables: NewTables
-) -> None:
+async def test_a_process_that_returns_leaves_its_games_to_the_heir(new_match: NewMatch, new_tables: NewTables) -> None:
     match, frozen, heir = await new_match(), await new_tables(), await new_tables()
     alice, bob = await match.inside(frozen)
     # As in a machine that is halted: nothing of it runs.
@@ -207,7 +205,7 @@ async def test_a_game_waits_for_its_players_after_its_process_was_lost(
     assert await match.faults() == []
 
 
-async def test_a_game_to_which_nobody_comes_back_goes_on_after_a_while(
+async def test_a_game_without_returning_players_goes_on_after_a_while(
     new_match: NewMatch, new_tables: NewTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table_module, "PLAYERS_AWAY_MS", 4_000)
