@@ -9,7 +9,7 @@ ROW_SECONDS = 3.0
 def why_not_ready() -> str:
     """Return why no visitor should be sent to this process now, or "" where nothing speaks against it.
 
-    Call it in the event loop. It waits for nothing and asks no one; tables that nobody has started yet are started.
+    Call it in the event loop. It waits for nothing and asks no other process. Tables that are not running are started.
     """
     here = tables.started_here()
     return "starting" if here is None else why_no_moves(here)

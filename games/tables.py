@@ -395,13 +395,13 @@ async def here() -> Tables:
 
 
 def started_here() -> Tables | None:
-    """The same, or None while they start: nobody waits."""
+    """The same, or None while they start; it does not wait."""
     starting = _starting()
     return starting.result() if starting.done() else None
 
 
 def running_here() -> Tables | None:
-    """The same, or None where nobody has asked for them yet."""
+    """The same, or None where they have not been started."""
     starting = _here.get(asyncio.get_running_loop())
     return starting.result() if starting is not None and starting.done() and not starting.exception() else None
 

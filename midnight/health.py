@@ -62,7 +62,7 @@ async def database() -> None:
 
 
 async def moves() -> None:
-    """Whether the tables of this process can store a move; where nobody has played yet there is nothing to say."""
+    """Whether the tables of this process can store a move; before the first player came there is nothing to say."""
     here = tables.running_here()
     if here is not None and (why := readiness.why_no_moves(here)):
         raise Ill(f"none can be stored: {why}")

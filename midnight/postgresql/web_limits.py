@@ -1,6 +1,6 @@
 """How long the questions of a web process may take: a page is of no use after that, and holds a connection.
 
-A worker, a migration and a command may ask for as long as they need: nobody waits for them.
+A worker, a migration and a command may ask for as long as they need: no visitor waits for them.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from games import deadlines
 STATEMENT_SECONDS = 10
 LOCK_SECONDS = 5
 # Between two statements of a transaction a web process computes for milliseconds. One that was frozen must not keep
-# locks, or nobody could go on with its games.
+# locks, or no other process could go on with its games.
 IDLE_SECONDS = 5
 # The server gives up first, and says why. This is for a server that says nothing.
 ANSWER_SECONDS = 12

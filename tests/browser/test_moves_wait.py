@@ -28,7 +28,7 @@ WAIT = {
 
 @contextmanager
 def no_writes() -> Iterator[None]:
-    """Somebody else has SQLite's one lock for writing."""
+    """Another connection holds SQLite's one lock for writing."""
     with closing(sqlite3.connect(settings.DATABASES["default"]["NAME"], isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield

@@ -101,7 +101,7 @@ def test_appends_that_fail_for_a_while_count_and_a_restart_does_not() -> None:
         storing.not_appended()
     assert storing.cannot_append()
     moment += 7
-    assert not storing.cannot_append(), "nobody has anything to store"
+    assert not storing.cannot_append(), "there may be nothing to store"
 
 
 Answer = tuple[int, dict[str, Any]]
@@ -109,7 +109,7 @@ Answer = tuple[int, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def site(django_db_setup: None, valkey_server: object) -> Iterator[Site]:
-    """A web process that is as full as can be, with nobody who works beside it."""
+    """A web process that is as full as can be, without a worker."""
     database = f"sqlite:///{settings.DATABASES['default']['NAME']}"
     site = Site(FOLDER, database, f"unix://{VALKEY}")
     site.environment |= {"PROCESS_MEMORY_MB": "1", "TRUSTED_PROXIES": "1"}

@@ -60,7 +60,7 @@ find("end").querySelector("button").addEventListener("click", () => line.open())
 const MOVES_COUNT_MS = 5000;
 let moves = { text: "", timer: 0 };
 
-/** How it stands with everybody's moves: that they wait stays to be read until they count again. */
+/** Shows whether moves can be stored: that they wait stays on the page until they count again. */
 function heardOfMoves(code, text = "") {
   clearTimeout(moves.timer);
   moves = { text, timer: code === "moves_count" ? setTimeout(() => heardOfMoves(""), MOVES_COUNT_MS) : 0 };
