@@ -14,6 +14,7 @@ from games import pace, quick, rooms
 from games.models import Game, Room, Waiting
 from tests.browser.conftest import PATIENCE_MS, OpenPage
 from tests.browser.watch import Watch, assert_fits, assert_no_barriers, shot
+from tests.games.in_rooms import begin
 from tests.games.written import Written
 from tests.people import established
 
@@ -107,11 +108,8 @@ async def test_a_rematch_reaches_another_page_and_starts_by_one_press(
 
     @sync_to_async
     def played() -> Room:
-        room = rooms.open_room(alice)
-        rooms.sit(room, bob)
-        for person in (alice, bob):
-            rooms.agree(room, person)
-        Written(Game.objects.select_related("room").get()).play()
+        room, game = begin(alice, bob)
+        Written(game).play()
         return room
 
     room = await played()
@@ -385,41 +383,23 @@ async def test_the_owner_changes_the_game_in_a_dialog(open_page: OpenPage) -> No
 
 def played_rooms(alice: User, bob: User) -> tuple[Room, Room]:
     """One whose last game Bob left, and one with a relaxed game that waits for both, who look for a time."""
-    between, days = rooms.open_room(alice), rooms.open_room(alice, pace="relaxed")
-    for room in (between, days):
-        rooms.sit(room, bob)
-        for person in (alice, bob):
-            rooms.agree(room, person)
-    game = rooms.running_game(between)
-    assert game is not None
+    between, game = begin(alice, bob)
+    days, relaxed = begin(alice, bob, pace="relaxed")
     Game.objects.filter(pk=game.pk).update(ended=timezone.now())
     game.seats.filter(user=alice).update(place=1, points=37, conduct="finished")
     game.seats.filter(user=bob).update(place=2, points=21, conduct="left")
-    relaxed = rooms.running_game(days)
-    assert relaxed is not None
     pace.propose(relaxed, bob, timezone.now() + timedelta(days=1))
     return between, days
 
 
 def relaxed_game_of(alice: User, bob: User) -> Game:
     """One that waits for both."""
-    room = rooms.open_room(alice, pace="relaxed")
-    rooms.sit(room, bob)
-    for person in (alice, bob):
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
-    return game
+    return begin(alice, bob, pace="relaxed")[1]
 
 
 def played_to_its_end(alice: User, bob: User) -> Game:
     """A game of theirs in a room, which is over."""
-    room = rooms.open_room(alice)
-    rooms.sit(room, bob)
-    for person in (alice, bob):
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
+    _, game = begin(alice, bob)
     Written(game).play()
     return game
 

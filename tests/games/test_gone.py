@@ -14,6 +14,7 @@ from accounts.models import User
 from games import intervention, pace, quick, rooms
 from games.models import Game, Room, RoomSeat, Seat, Waiting
 from games.rules.terms import Pace
+from tests.games.in_rooms import begin
 from tests.people import established
 
 Going = Callable[[User], None]
@@ -37,14 +38,7 @@ def bob(db: None) -> User:
 
 
 def game_of(pace: Pace, *people: User) -> Game:
-    room = rooms.open_room(people[0], size=len(people), pace=pace)
-    for person in people[1:]:
-        rooms.sit(room, person)
-    for person in people:
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
-    return game
+    return begin(*people, pace=pace)[1]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import rooms
 from games.models import Game, Room
+from tests.games.in_rooms import play
 from tests.games.written import Written
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +25,7 @@ def seated(*names: str) -> tuple[Room, list[User]]:
 
 def playing(*names: str) -> tuple[Game, list[User]]:
     room, people = seated(*names)
-    for person in people:
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
-    return game, people
+    return play(room, *people), people
 
 
 def header_of(person: User, address: str = "/ladders/") -> str:

@@ -25,6 +25,7 @@ from games.rules.commands import Pass
 from games.rules.terms import Pace
 from games.tables import Tables
 from midnight.asgi import application
+from tests.games.in_rooms import begin
 from tests.games.written import Written
 from tests.people import established
 from tests.sockets import PATIENCE, Socket
@@ -173,11 +174,7 @@ async def test_pages_of_other_sites_hear_nothing() -> None:
 @sync_to_async
 def trading(*people: User, pace: Pace = "relaxed") -> tuple[Game, int | None]:
     """A game in a room, in which one of these people is to trade, and whose turn it is."""
-    room = rooms.open_room(people[0], pace=pace)
-    rooms.sit(room, people[1])
-    for person in people:
-        rooms.agree(room, person)
-    game = Game.objects.select_related("room").get()
+    _, game = begin(*people, pace=pace)
     play = Written(game)
     while not passes_on(play.state):
         play.step()
@@ -239,11 +236,8 @@ async def test_a_rematch_rings_at_every_page_of_the_others() -> None:
 
     @sync_to_async
     def played() -> Room:
-        room = rooms.open_room(alice)
-        rooms.sit(room, bob)
-        for person in (alice, bob):
-            rooms.agree(room, person)
-        Written(Game.objects.select_related("room").get()).play()
+        room, game = begin(alice, bob)
+        Written(game).play()
         return room
 
     room = await played()

@@ -1,7 +1,7 @@
 """The lobby: what it lists, in which order, and that five hundred rooms cost no more than five."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import psutil
@@ -15,6 +15,7 @@ from accounts.models import User
 from games import chat, clock, intervention, lobby, quick, rooms
 from games.models import Game, Room, RoomSeat
 from games.rules import terms
+from tests.games.in_rooms import begin
 from tests.people import established
 
 pytestmark = pytest.mark.django_db
@@ -137,12 +138,7 @@ def test_a_live_room_in_which_nobody_is_leads_nobody_there_until_somebody_comes_
 @pytest.mark.parametrize("speed", Game.Pace.values)
 def test_nobody_is_led_back_into_a_game_that_they_left_for_good(speed: terms.Pace, client: Client) -> None:
     alice, bob, charlie = (established(name) for name in ("Alice", "Bob", "Charlie"))
-    room = rooms.open_room(alice, size=3, pace=speed)
-    for person in (bob, charlie):
-        rooms.sit(room, person)
-    for person in (alice, bob, charlie):
-        rooms.agree(room, person)
-    game = Game.objects.get()
+    room, game = begin(alice, bob, charlie, pace=speed)
     client.force_login(alice)
     assert room.code in client.get("/play/").content.decode()
     assert intervention.remove(game.pk, alice.pk)
@@ -151,18 +147,6 @@ def test_nobody_is_led_back_into_a_game_that_they_left_for_good(speed: terms.Pac
     assert room.code not in client.get("/play/").content.decode()
     assert client.get("/play/quick/").status_code == 200
     assert [rooms.plays_on(game, person.pk) for person in (alice, bob)] == [False, True]
-
-
-def begun(*people: User, pace: terms.Pace = "relaxed", bots: Sequence[str] = ()) -> tuple[Room, Game]:
-    """A game in a room of the first one's, with all of them in it."""
-    room = rooms.open_room(people[0], size=len(people) + len(bots), pace=pace, bots=bots)
-    for person in people[1:]:
-        rooms.sit(room, person)
-    for person in people:
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
-    return room, game
 
 
 def test_ones_own_games_say_with_whom_at_which_pace_and_until_when_at_no_more_questions_for_many(
@@ -175,16 +159,16 @@ def test_ones_own_games_say_with_whom_at_which_pace_and_until_when_at_no_more_qu
     def due(game: Game, at: datetime) -> None:
         Game.objects.filter(pk=game.pk).update(wake_at=at.timestamp() * 1_000)
 
-    late, late_game = begun(alice, bob)
+    late, late_game = begin(alice, bob, pace="relaxed")
     due(late_game, later)
     client.get("/play/")
     few = queries_of(client)
-    theirs, their_game = begun(bob, alice)
+    theirs, their_game = begin(bob, alice, pace="relaxed")
     Game.objects.filter(pk=their_game.pk).update(awaits=0)
     due(their_game, soon)
-    first, first_game = begun(bob, charlie, alice)
+    first, first_game = begin(bob, charlie, alice, pace="relaxed")
     due(first_game, soon)
-    live, _ = begun(alice, pace="live", bots=["master"])
+    live, _ = begin(alice, pace="live", bots=["master"])
     assert queries_of(client) == few
     found = lobby.running_games(alice.pk)
     assert [game.address for game in found] == [f"/rooms/{room.code}/" for room in (first, late, live, theirs)]
@@ -200,7 +184,7 @@ def test_ones_own_games_say_with_whom_at_which_pace_and_until_when_at_no_more_qu
 
 def test_whoever_plays_finds_their_game_at_the_rooms_address_even_where_the_room_is_closed() -> None:
     alice, bob, charlie, dora = (established(name) for name in ("Alice", "Bob", "Charlie", "Dora"))
-    room, game = begun(alice, bob, charlie)
+    room, game = begin(alice, bob, charlie, pace="relaxed")
     rooms.close_room(room)
     assert not room.seats.exists()
     assert intervention.remove(game.pk, bob.pk)

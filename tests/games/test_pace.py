@@ -26,6 +26,7 @@ from games.models import Game, Meeting, Nudge, Room, Seat
 from games.rooms import RoomRefusal
 from games.rules.events import Event
 from midnight.celery import app
+from tests.games.in_rooms import begin
 from tests.games.written import Written
 
 HOUR = 60 * 60 * 1_000
@@ -56,14 +57,7 @@ def people(*names: str) -> list[User]:
 
 
 def relaxed_game(everybody: Sequence[User]) -> tuple[Room, Game]:
-    room = rooms.open_room(everybody[0], size=len(everybody), pace="relaxed")
-    for person in everybody[1:]:
-        rooms.sit(room, person)
-    for person in everybody:
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
-    return room, game
+    return begin(*everybody, pace="relaxed")
 
 
 class Days(Written):

@@ -10,6 +10,7 @@ from games.forms import UNITS
 from games.models import Admission, Game, Ignored, Room, RoomSeat
 from games.rooms import RoomRefusal
 from games.rules import terms
+from tests.games.in_rooms import play
 from tests.people import established
 
 pytestmark = pytest.mark.django_db
@@ -38,15 +39,6 @@ def client_of(person: User) -> Client:
 
 def end(game: Game) -> None:
     Game.objects.filter(pk=game.pk).update(ended=timezone.now())
-
-
-def play(room: Room, *people: User) -> Game:
-    """Everybody agrees; the game that this begins."""
-    for person in people:
-        rooms.agree(room, person)
-    game = rooms.running_game(room)
-    assert game is not None
-    return game
 
 
 def refused(code: str) -> "pytest.RaisesExc[RoomRefusal]":
