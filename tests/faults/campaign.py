@@ -239,7 +239,7 @@ class Campaign:
                 await self._until_all_play(over, MOST_SECONDS)
             except TimeoutError:
                 outcome.wrong.append(f"play did not go on by itself within {MOST_SECONDS} s")
-                self.site.repair()
+                await self.site.repair()
                 await self._until_all_play(time.monotonic())
             outcome.after = max(table.played_again(over) for table in self.tables)
             await asyncio.sleep(settled)

@@ -139,7 +139,7 @@ async def read_only(site: Site) -> None:
 
 
 async def writable(site: Site) -> None:
-    site.sql("SET default_transaction_read_only = off; ALTER DATABASE postgres RESET default_transaction_read_only")
+    site.sql("ALTER DATABASE postgres RESET default_transaction_read_only")
     await cut_database_lines(site)
 
 

@@ -256,8 +256,8 @@ class Site:
     def _ballast(self) -> Path:
         return self.folder / "pg" / "data" / "ballast"
 
-    def repair(self) -> None:
-        """Start what a fault has ended for good, wake what is frozen, and join what is parted."""
+    async def repair(self) -> None:
+        """Start what a fault has ended for good, wake what is frozen, join what is parted, set what is off."""
         for one, other in combinations((*HOSTS, OUTSIDE), 2):
             self.network.join(one, other)
         for line in self.lines:
@@ -268,6 +268,9 @@ class Site:
             self[name].thaw()
             if not self[name].lives():
                 self[name].start()
+        await eventually(self._database_answers)
+        self.sql("ALTER DATABASE postgres RESET default_transaction_read_only")
+        self.sql("UPDATE clock.ahead SET by = '0'")
 
     async def close(self) -> None:
         for task in self._supervising:
@@ -418,6 +421,8 @@ class Site:
     def sql(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
         """What the database says to its superuser, on a line that no fault touches."""
         address = f"postgres://midnight@/postgres?host={self.folder / 'pg'}&port={self._ports['database']}"
+        # Also while the database takes no writes.
+        address += "&options=-c%20default_transaction_read_only%3Doff"
         with psycopg.connect(address, autocommit=True) as connection:
             cursor = connection.execute(question.encode(), values or None)
             return cursor.fetchall() if cursor.description else []

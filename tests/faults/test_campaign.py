@@ -106,7 +106,7 @@ async def suffer_one(site: Site, fault: Fault) -> Outcome:
         await campaign.get_up()
     except Exception as error:
         # What broke is one line of the table: the other faults are still to come.
-        site.repair()
+        await site.repair()
         await campaign.abandon()
         return Outcome(fault, wrong=[f"the run broke off: {error!r}"])
     return outcome

@@ -110,7 +110,7 @@ class UpSite(Site):
         await self.up.stop()
         self.journal.close()
 
-    def repair(self) -> None:
+    async def repair(self) -> None:
         limit_files(self, resource.RLIM_INFINITY)
         if not self.up.lives():
             self.up.start()
