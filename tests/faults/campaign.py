@@ -20,6 +20,7 @@ from tests.faults.player import Heard, Player
 from tests.faults.site import CommandFailed, Site, eventually
 from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment
 
+MINUTE = 60
 # How long all tables play before the fault and after it.
 SETTLED_SECONDS = 1.0
 # What has not played on by itself so long after a fault will not.
@@ -28,7 +29,8 @@ MOST_SECONDS = 120
 WELL_SECONDS, MOST_ILL_SECONDS = 30, 60
 LOOK_SECONDS = 2
 MOST_MORE_TABLES = 6
-MINUTE = 60
+# In so long a ranked game has come to its end, whatever happened meanwhile.
+EVENING_SECONDS = 30 * MINUTE
 
 
 @dataclass
@@ -177,7 +179,7 @@ class Campaign:
         return Player(self.site.door(self._players), code, cookie, self.journal, heard)
 
     async def get_up(self) -> None:
-        """Everybody leaves, so that the games end, and closes their page."""
+        """All players leave, so that the games end, and close their pages."""
         await self._rest()
         for table in self.tables:
             for player in table.players[1:]:
@@ -214,7 +216,7 @@ class Campaign:
     # A fault ----------------------------------------------------------------------------------------------------------
 
     async def suffer(self, fault: Fault, settled: float = SETTLED_SECONDS, patient: bool = False) -> Outcome:
-        """Let it happen while everybody plays; the answer is what it cost, and what was wrong afterwards.
+        """Let it happen while all play; the answer is what it cost, and what was wrong afterwards.
 
         `settled`: how long all play before it and after it. `patient`: wait also until the site says that it is well.
         """
@@ -362,6 +364,7 @@ class Evening:
         self.site = site
         self.codes: list[str] = []
         self.heard = Heard()
+        self._begun = time.monotonic()
         self._playing = asyncio.create_task(self._play())
 
     async def _play(self) -> None:
@@ -389,6 +392,8 @@ class Evening:
             f"{code} ended as {reason}: {rated or '-'}" for code, reason, rated in self._ended() if rated != "rated"
         ]
         broken = [] if isinstance(met, asyncio.CancelledError) else [f"The ranked players stopped: {met!r}"]
+        if time.monotonic() - self._begun > EVENING_SECONDS and not self._ended():
+            broken.append("No ranked game came to its end.")
         return broken + unrated + punished(self.site, self.codes)
 
     def _ended(self) -> list[tuple[str, str, str]]:

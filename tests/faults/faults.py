@@ -24,7 +24,7 @@ class Aim:
 ELSEWHERE = Aim("≤ 1 s", still=1)
 # Nothing tells a host that is gone from one that is slow but time.
 HOST_LOST = Aim("≤ 10 s", still=10)
-# What everybody needs is away: play goes on when it is back.
+# What every table needs is away: play goes on when it is back.
 WHEN_OVER = Aim("≤ 5 s after", after=5)
 
 

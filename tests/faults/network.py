@@ -79,7 +79,7 @@ class Loopback:
 class Namespaces:
     """Each host a network namespace, all of them and the test itself at one bridge.
 
-    Who is parted from another has a wrong address for its network card: what it sends is dropped, without a word.
+    A host that is parted from another has a wrong address for its network card: what it sends is dropped silently.
     """
 
     kind = "network namespaces"

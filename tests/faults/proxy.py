@@ -16,7 +16,7 @@ THERE, BACK = "there", "back"
 class Proxy:
     """Forwards what connects to `address` to `target`, as long as nothing is wrong with it.
 
-    Mute: nothing passes, nothing is closed, and who connects gets no answer, as when a host has vanished. A line that
+    Mute: nothing passes, nothing is closed, and a new line gets no answer, as when a host has vanished. A line that
     was mute for a while goes on with all that was sent meanwhile, as TCP does. What no proxy can show is the end of a
     line by the kernel's own time limit: this side of it always acknowledges.
     """

@@ -39,7 +39,7 @@ Valkey, each on a host of its own: a network namespace where the run may make so
 can go mute. The lines of `up` are of `manage.py up` with SQLite. Last run on {machine}.
 
 After every fault the run fails unless each acknowledged move is in the log once, every page equals its reload, play
-goes on by itself, every record verifies, no game is void, nobody is marked as missing, and jobs are sent.
+goes on by itself, every record verifies, no game is void, no player is marked as missing, and jobs are sent.
 
 - *Standstill*: the longest time without an accepted move at a table that always has one to make. Aim: 1 s where
   another process is well, 10 s where a host is lost, and elsewhere play goes on 5 s after the end of the fault.

@@ -193,7 +193,7 @@ class Site:
     def __init__(self, folder: Path, network: Network) -> None:
         self.folder, self.network = folder, network
         self.journal = Journal(folder / "journal")
-        # Who may make hosts may also give the database a disk of its own.
+        # A process that may make hosts may also give the database a disk of its own.
         self.has_small_disk = isinstance(network, Namespaces)
         self.ours: tuple[str, ...] = OURS
         self.webs: tuple[str, ...] = WEBS

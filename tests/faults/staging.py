@@ -45,7 +45,7 @@ def open_tables(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _person(named: bool) -> User:
-    """A guest; or somebody who may play ranked games."""
+    """A guest, or an account that may play ranked games."""
     if named:
         return User.objects.create_user(f"Fandor {secrets.token_hex(5)}", None, established_at=timezone.now())
     return User.objects.create_guest()

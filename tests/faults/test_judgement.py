@@ -35,7 +35,7 @@ def test_a_move_that_is_lost_moved_or_doubled_is_named(rows: list[Told]) -> None
 def test_the_journal_holds_what_was_written_before_anything_else(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal")
     journal.write(MOVE)
-    # Without a close: who writes it may be killed.
+    # Without a close: its writer may be killed.
     assert journal.read() == [MOVE]
     journal.close()
 
@@ -65,7 +65,7 @@ def test_each_missed_aim_is_named() -> None:
     assert len(Outcome(Fault("a fault", nothing, WHEN_OVER), still=60, after=6).missed()) == 1
 
 
-def test_a_run_of_some_faults_keeps_the_lines_of_the_others(tmp_path: Path) -> None:
+def test_a_partial_run_keeps_the_lines_of_other_faults(tmp_path: Path) -> None:
     file, (first, second, third) = tmp_path / "FAULTS.md", FAULTS[:3]
     report.write([Outcome(third, still=1.5), Outcome(first, still=2.5)], file)
     report.write([Outcome(second, told=Counter({"stopping": 4})), Outcome(third, still=3.5)], file)

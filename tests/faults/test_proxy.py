@@ -72,7 +72,7 @@ async def test_one_way_alone_may_be_mute(proxy: Proxy, line: Line) -> None:
     assert await line.hears(3) == b"DEF"
 
 
-async def test_who_connects_to_a_mute_one_gets_no_answer(proxy: Proxy) -> None:
+async def test_a_new_line_to_a_mute_one_gets_no_answer(proxy: Proxy) -> None:
     proxy.mute()
     await asyncio.sleep(A_WHILE)
     with pytest.raises(TimeoutError):
@@ -94,7 +94,7 @@ async def test_a_reset_ends_open_lines_and_takes_new_ones(proxy: Proxy, line: Li
     writer.transport.abort()
 
 
-async def test_one_that_refuses_takes_nobody_until_it_is_healed(proxy: Proxy) -> None:
+async def test_one_that_refuses_takes_no_line_until_healed(proxy: Proxy) -> None:
     proxy.refuse()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(*proxy.address)
