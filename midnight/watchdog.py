@@ -28,15 +28,21 @@ VARIABLE = "NOTIFY_SOCKET"
 READY, STOPPING, TURNS = "READY=1", "STOPPING=1", "WATCHDOG=1"
 
 
+_watched = False
+
+
 def start() -> None:
-    """Have an alarm print where every thread is before it ends the process."""
+    """Watch this process from now on; an alarm prints where every thread is before it ends the process."""
+    global _watched
+    _watched = True
     faulthandler.register(signal.SIGALRM, all_threads=True, chain=True)
 
 
 def feed(seconds: int = STILL_SECONDS) -> None:
-    """Say that this process turns: it ends unless this is called again within so many seconds."""
-    signal.alarm(seconds)
-    notify(TURNS)
+    """Say that this process turns: if it is watched, it ends unless this is called again within so many seconds."""
+    if _watched:
+        signal.alarm(seconds)
+        notify(TURNS)
 
 
 async def keep_feeding() -> None:
