@@ -90,8 +90,7 @@ class Doorbell:
         return asyncio.get_running_loop().time() - self._heard_at
 
     async def close(self) -> None:
-        self._telling.cancel()
-        await asyncio.gather(self._telling, self._subscriber.close(), return_exceptions=True)
+        await asyncio.gather(valkey.end_task(self._telling), self._subscriber.close(), return_exceptions=True)
         await self._publisher.close()
 
     async def _tell(self) -> None:

@@ -31,6 +31,8 @@ ANSWER_SECONDS = 2.0
 # A subscriber asks so often whether its line still carries, and takes one for dead that was silent for so long.
 PING_SECONDS = 1.5
 MUTE_SECONDS = 4.0
+# How long a cancelled task may take before it is cancelled again.
+CANCEL_SECONDS = 0.1
 # Between two attempts to reach a Valkey that is away.
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 5.0
@@ -223,6 +225,17 @@ def publish(channel: str, message: str | bytes) -> None:
 # Channels, in an event loop -------------------------------------------------------------------------------------------
 
 
+async def end_task(task: "asyncio.Task[None]") -> None:
+    """Cancel a task and wait until it has ended.
+
+    In Python 3.11 `wait_for` loses a cancellation that meets the answer it waits for, as redis-py's connecting does: so
+    it is repeated.
+    """
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_SECONDS)
+
+
 class Publisher:
     """Publishes from one event loop. What Valkey does not take within ANSWER_SECONDS is lost."""
 
@@ -275,8 +288,7 @@ class Subscriber:
         await self._say("UNSUBSCRIBE", channel)
 
     async def close(self) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await end_task(self._task)
 
     async def _run(self) -> None:
         pool = async_pool(socket_timeout=MUTE_SECONDS, protocol=2)

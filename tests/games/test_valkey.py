@@ -270,3 +270,21 @@ def test_every_connection_is_made_in_one_place() -> None:
                 if name in makers:
                     found.append(str(path.relative_to(ROOT)))
     assert set(found) == {"games/valkey.py"}
+
+
+async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
+    lost = asyncio.Event()
+
+    async def stubborn() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            lost.set()
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await valkey.end_task(task)
+    assert lost.is_set()
+    assert task.cancelled()
