@@ -455,6 +455,7 @@ def test_in_compose_the_proxy_finds_what_pages_load_where_it_is_collected() -> N
 def test_compose_runs_every_process_and_beat_once() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
     ports = re.findall(r"manage\.py web --port (\d+)", text)
-    assert ports == re.findall(r"server 127\.0\.0\.1:(\d+)", (DEPLOY / "nginx.conf").read_text())
+    upstreams = re.findall(r"^upstream .*?^}", (DEPLOY / "nginx.conf").read_text(), re.MULTILINE | re.DOTALL)
+    assert [re.findall(r"server 127\.0\.0\.1:(\d+)", upstream) for upstream in upstreams] == [ports, ports]
     for command in ("worker", "beat", "migrate"):
         assert text.count(f"manage.py {command}") == 1
