@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.staticfiles.management.commands import collectstatic
 
 from midnight.private_files import public
+from midnight.storage import Files
 
 KEPT_SECONDS = 24 * 60 * 60
 
@@ -16,7 +17,7 @@ KEPT_SECONDS = 24 * 60 * 60
 class Command(collectstatic.Command):
     def handle(self, **options: Any) -> str | None:
         with public():
-            if options["dry_run"]:
+            if options["dry_run"] or not isinstance(self.storage, Files):
                 return super().handle(**options)
             self.storage.mark_used()
             answer = super().handle(**options)
