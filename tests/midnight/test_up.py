@@ -144,7 +144,7 @@ def test_a_second_one_on_the_same_data_is_told_who_runs_already(tmp_path: Path) 
         assert second.returncode == 1
         assert "already runs" in second.stderr
         assert f"process {site.process.pid}, http://localhost:{site.port}" in second.stderr
-        assert site.health() == (200, {"ok": True, "database": "ok", "redis": "ok", "worker": "ok"})
+        assert site.health() == (200, {"ok": True, "database": "ok", "moves": "ok", "redis": "ok", "worker": "ok"})
 
 
 def test_two_with_data_of_their_own_run_side_by_side() -> None:
