@@ -9,6 +9,7 @@ from games import clock, servers
 from games.clock import Clock
 from games.models import Server
 
+pytestmark = pytest.mark.usefixtures("no_other_process")
 HOUR_MS = 3_600_000
 STEPS = [20_000, -20_000, HOUR_MS, -HOUR_MS]
 

@@ -10,7 +10,11 @@ from games.models import Event, Game, Server
 from games.opening import NewSeat, open_game
 from games.tasks import wake_overdue
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.both_databases,
+    pytest.mark.usefixtures("no_other_process"),
+]
 READY_MS = 48 * 60 * 60 * 1_000
 LIVE_READY_MS = 30_000
 

@@ -18,7 +18,11 @@ from midnight import health
 from tests.games.finishes import finish, people
 from tests.games.night_watch import client_of, moderator
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.both_databases,
+    pytest.mark.usefixtures("no_other_process"),
+]
 
 
 def wrong() -> list[str]:
