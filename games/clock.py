@@ -1,6 +1,6 @@
 """The clock of the site, and which clock decides what.
 
-- **Silence, stalls and pace: this process's monotonic clock** (`since_boot`). Nobody can set it, and it counts the time
+- **Silence, stalls and pace: this process's monotonic clock** (`since_boot`). It cannot be set, and it counts the time
   in which the machine slept. Another process is silent when its row has not changed *here* for some seconds
   (`games/servers.py`); an own stall is a gap between two signs of life *here* (`games/stalls.py`); a game goes on from
   its last event (`games/course.py`).

@@ -33,7 +33,7 @@ def bound_every_question(seconds: float | None) -> None:
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Give up on whatever this thread asks the database once `seconds` have passed in all.
+    """Bound all questions of this thread to the database together: give up once `seconds` have passed.
 
     For threads that always do so: their connection to SQLite keeps the limit that it was opened with.
     """

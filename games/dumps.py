@@ -1,4 +1,4 @@
-"""All public records of a month as one file of compressed JSON lines, for whoever wants to study the game.
+"""All public records of a month as one file of compressed JSON lines, for people who study the game.
 
 A file that was given out cannot be called back, so it has pseudonyms where a record has names: the same one for the
 same account in every file, worked out with SECRET_KEY, so that with another key they are others. No file names anybody.
@@ -99,7 +99,7 @@ def dump_month(month: date) -> Dump | None:
         return None
     if not path.parent.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        # For nginx, which gives the files out: they are for everybody, whatever else this process makes.
+        # For nginx, which gives the files out: they are public, unlike the other files of this process.
         path.parent.chmod(0o755)
     began = datetime.now(UTC).timestamp()
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)

@@ -32,7 +32,7 @@ def append(digest: str) -> FairnessLine:
     return FairnessLine.objects.create(
         number=before.number + 1 if before else 1,
         at=now,
-        # A file that is complete stays complete, whatever the clock does.
+        # A file that is complete stays complete, even when the clock is set back.
         day=max(before.day, now.date()) if before else now.date(),
         digest=digest,
         head=head_after(before.head if before else FIRST_HEAD, digest),

@@ -131,7 +131,7 @@ class Append:
 def write(appends: Sequence[Append]) -> set[int]:
     """Write what fits, in one transaction; the answer names the games whose writer was behind.
 
-    Whatever it raises, nothing was written; only after `Uncertain` it may have been.
+    Any exception means that nothing was written, except `Uncertain`, after which it may have been.
     """
     ordered = sorted(appends, key=lambda append: append.game_id)
     is_complete = False
@@ -389,7 +389,7 @@ class Pen:
             with deadlines.within(ANSWER_SECONDS):
                 behind = write([append for append, _ in entries])
         except Exception as error:
-            # Whatever it was, this thread goes on: everybody's moves pass through it.
+            # No error may end this thread: all players' moves pass through it.
             of_one_game = isinstance(error, (IntegrityError, DataError)) or _is_locked(error)
             if of_one_game and len(entries) > 1:
                 # One that does not fit must not take the others with it.

@@ -83,7 +83,7 @@ class Table(Course):
         # Who waits to be let in.
         self._coming: set[Page] = set()
         self.idle_since: float | None = None
-        # Since when it is here, and when each seat's page was announced last, by whatever process it talks to.
+        # Since when it is here, and when each seat's page was announced last, by the process that it talks to.
         self._since = asyncio.get_running_loop().time()
         self._announced: dict[int, float] = {}
         # Whether the pages that were here have heard that the shares are fixed.
@@ -656,7 +656,7 @@ class Table(Course):
         self._set_timer(None if wake_at is None else wake_at - self.at())
 
     def _set_timer(self, wait_ms: int | None) -> None:
-        """Wake after so long, or not at all; in a pause at its end, whatever else is due."""
+        """Wake after so long, None for never. A pause is waited for to its end, even if something is due before."""
         self._stop_timer()
         if pause := self._backoff.seconds_left():
             wait_ms = math.ceil(pause * 1000)

@@ -118,7 +118,7 @@ class Tables:
         self.storing.row_written()
 
     async def stop(self) -> None:
-        """Hand the games over, tell the pages, and go; within ten seconds, whatever does not answer. Done once."""
+        """Hand the games over, tell the pages, and go; within ten seconds even if others do not answer. Done once."""
         if self.stopping:
             return
         self.stopping = True

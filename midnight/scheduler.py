@@ -20,7 +20,7 @@ class Scheduler(PersistentScheduler):
 
     Celery's own trusts its file: after a clock that was an hour ahead every job was last sent in an hour from now, so
     none is due before that, and a restart changes nothing. This one forgets, at its start and before each tick,
-    whatever lies ahead.
+    all times that lie ahead.
     """
 
     # The longest sleep, and so the longest time for which a clock that was set back goes unnoticed.

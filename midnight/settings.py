@@ -108,7 +108,7 @@ def database(address: str) -> dict[str, Any]:
             "tcp_user_timeout": 5_000,
             # The same the other way round: where our host vanishes, its locks do not stay.
             "options": SERVER_OPTIONS,
-            # Whoever comes when the database is back finds a line at once, not after ever longer pauses.
+            # When the database is back the next question finds a connection at once, not after ever longer pauses.
             "pool": {"min_size": 1, "max_size": 10, "timeout": 5, "reconnect_timeout": 4},
             **dict(parse_qsl(parts.query)),
         },
@@ -219,12 +219,12 @@ CACHES = {
         },
     }
 }
-# One connection a process whatever the number of sockets, and nothing to drop when one of them is slow.
+# One connection a process for any number of sockets, and nothing to drop when one of them is slow.
 CHANNEL_LAYERS = {"default": {"BACKEND": "games.channel_layer.ChannelLayer"}}
 
 # Jobs. Each may run twice and none may be needed: what was lost with the broker is found again by a sweep.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
-# Whoever sends a job waits two seconds at most for a Valkey that hangs; workers come back by a way of their own.
+# Sending a job waits two seconds at most for a Valkey that hangs; workers come back by a way of their own.
 CELERY_BROKER_TRANSPORT_OPTIONS = valkey.BROKER_OPTIONS
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

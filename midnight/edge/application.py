@@ -22,7 +22,7 @@ NO_BODY = {204, 304}
 
 
 def with_edge(application: Application, why_not_ready: Callable[[], str] = str) -> Application:
-    """The application as the server calls it: at the root whatever a header says, and each open socket counted.
+    """The application as the server calls it: at the root no matter what a header says, and each open socket counted.
 
     `why_not_ready` says what speaks against sending visitors here, "" where nothing does.
     """

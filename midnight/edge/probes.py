@@ -4,7 +4,7 @@
 `/readyz`: this process can store a move and is not about to stop. Who gets 503 sends visitors elsewhere.
 
 Both are answered in the event loop, without a thread, a query or a limit. Strangers get the 404 of any other address.
-`/healthz` and `/metrics` are pages (midnight/health.py); here they are only reached under whatever name a machine next
+`/healthz` and `/metrics` are pages (midnight/health.py); here they are only reached under any name a machine next
 door has for this one.
 """
 

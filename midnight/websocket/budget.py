@@ -1,6 +1,6 @@
 """What a client may send: a rate limit for each socket, one for all sockets of a household, and a time-out for abuse.
 
-A household is what `accounts.addresses` makes of a client's address. Every frame counts, of whatever kind and whether
+A household is what `accounts.addresses` makes of a client's address. Every frame counts, of any kind and whether
 or not its sender is signed in. The limits are far above what play needs: 20 commands a second at a seat.
 """
 

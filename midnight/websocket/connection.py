@@ -54,7 +54,7 @@ class _State(enum.Enum):
 class Connection(asyncio.Protocol):
     """A server's side of a WebSocket whose opening handshake is done.
 
-    It may be written to and closed before it has its transport. Nothing that the peer does raises: whatever is wrong
+    It may be written to and closed before it has its transport. Nothing that the peer does raises: any fault
     ends the connection, and `ended` tells.
     """
 
