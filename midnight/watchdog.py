@@ -1,6 +1,6 @@
 """A watchdog: a process whose loop stands still ends, and its supervisor starts another one.
 
-`feed` is called by the loop that turns in a process. It winds up an alarm clock of the kernel's, which needs neither the
+`feed` is called by a process's own loop. It winds up an alarm clock of the kernel's, which needs neither the
 interpreter nor its lock: unless it is wound up again in time, the process prints the tracebacks of its threads and
 dies of SIGALRM. While the machine sleeps that clock stands still too.
 
@@ -53,8 +53,7 @@ async def keep_feeding() -> None:
 
 
 def end_soon(seconds: int = STOP_SECONDS) -> None:
-    """Tell the supervisor that this process stops, and end it after so many seconds at the latest. Stop feeding before.
-    """
+    """Tell the supervisor that this process stops, and end it after so many seconds at most. Stop feeding before."""
     notify(STOPPING)
     signal.alarm(seconds)
 
