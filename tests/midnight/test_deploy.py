@@ -3,6 +3,7 @@
 import configparser
 import gzip
 import http.client
+import json
 import os
 import re
 import resource
@@ -417,7 +418,8 @@ def test_every_container_has_only_the_secrets_that_it_needs() -> None:
 
 
 def test_valkey_asks_for_a_password_as_compose_starts_it(tmp_path: Path) -> None:
-    (script,) = re.findall(r"'(test -n .*)', valkey\]", services()["valkey"])
+    (entrypoint,) = re.findall(r"entrypoint: (.*)", services()["valkey"])
+    (*_, script, _) = json.loads(entrypoint)
     (words,) = re.findall(r'command: \["-", (.*)\]', services()["valkey"])
     program, address = get_binary_path(), tmp_path / "v.sock"
     script = script.replace("$$", "$").replace("valkey-server", str(program))
@@ -435,6 +437,8 @@ def test_valkey_asks_for_a_password_as_compose_starts_it(tmp_path: Path) -> None
             assert ours.config_get("save") == {"save": ""}
     finally:
         stack.stop(process)
+    # The server itself was asked to stop, not a shell before it.
+    assert not address.exists()
 
 
 def test_in_compose_the_proxy_finds_the_months_records_where_its_file_says() -> None:
