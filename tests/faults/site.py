@@ -28,7 +28,7 @@ from tests.faults.player import Door
 from tests.faults.proxy import Proxy
 from tests.midnight.running import HANGS_SECONDS, ROOT, clean_environment, free_port
 from tests.midnight.test_deploy import DEPLOY, HOST, make_certificate
-from tests.services import installed, postgres_programs
+from tests.services import init_postgres, installed, postgres_programs
 
 HOSTS = ("proxy", "web1", "web2", "worker", "database", "valkey")
 WEBS = ("web1", "web2")
@@ -326,15 +326,7 @@ class Site:
             data.mkdir()
             size = f"size={DISK_MB}m,mode=0700,uid={run_as['user']},gid={run_as['group']}"
             subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", data], check=True)
-        how = [
-            "--username=midnight",
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--no-locale",
-            "--no-sync",
-            "--no-instructions",
-        ]
-        subprocess.run([programs / "initdb", "--pgdata", data, *how], check=True, stdout=subprocess.DEVNULL, **run_as)
+        init_postgres(programs, data, run_as)
         with (data / "pg_hba.conf").open("a") as rules:
             rules.write("host all all 198.18.0.0/15 trust\n")
         address = self.network.address("database")
@@ -399,13 +391,13 @@ class Site:
 
     async def manage(self, *words: str, given: str = "", module: str = "") -> str:
         """What a management command of the site, or a module of the tests, prints."""
-        host = "worker"
         call = ["-m", module] if module else [str(ROOT / "manage.py")]
+        on_host, environment = self.where()
         done = await asyncio.to_thread(
             subprocess.run,
-            [*self.network.on(host), sys.executable, *call, *words],
+            [*on_host, sys.executable, *call, *words],
             cwd=ROOT,
-            env=self.environment(host, DJANGO_SETTINGS_MODULE="midnight.settings"),
+            env=environment,
             input=given,
             capture_output=True,
             text=True,
@@ -414,6 +406,10 @@ class Site:
         if done.returncode != 0:
             raise CommandFailed(done.stdout + done.stderr)
         return done.stdout
+
+    def where(self) -> tuple[list[str], dict[str, str]]:
+        """Return on which host commands are given, as words before the command, and with what environment."""
+        return self.network.on("worker"), self.environment("worker", DJANGO_SETTINGS_MODULE="midnight.settings")
 
     async def staged(self, word: str, what: Any) -> Any:
         return json.loads(await self.manage(word, given=json.dumps(what), module="tests.faults.staging"))

@@ -50,6 +50,12 @@ async def line(proxy: Proxy) -> AsyncIterator[Line]:
     writer.transport.abort()
 
 
+async def takes_new_line(proxy: Proxy) -> None:
+    reader, writer = await asyncio.open_connection(*proxy.address)
+    assert await Line(reader, writer).says(b"abc") == b"ABC"
+    writer.transport.abort()
+
+
 async def test_what_is_said_passes_both_ways(line: Line) -> None:
     assert await line.says(b"abc") == b"ABC"
 
@@ -79,9 +85,7 @@ async def test_a_new_line_to_a_mute_one_gets_no_answer(proxy: Proxy) -> None:
         async with asyncio.timeout(A_WHILE):
             await asyncio.open_connection(*proxy.address)
     proxy.heal()
-    reader, writer = await asyncio.open_connection(*proxy.address)
-    assert await Line(reader, writer).says(b"abc") == b"ABC"
-    writer.transport.abort()
+    await takes_new_line(proxy)
 
 
 async def test_a_reset_ends_open_lines_and_takes_new_ones(proxy: Proxy, line: Line) -> None:
@@ -89,9 +93,7 @@ async def test_a_reset_ends_open_lines_and_takes_new_ones(proxy: Proxy, line: Li
     proxy.reset()
     with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
         await line.says(b"def")
-    reader, writer = await asyncio.open_connection(*proxy.address)
-    assert await Line(reader, writer).says(b"abc") == b"ABC"
-    writer.transport.abort()
+    await takes_new_line(proxy)
 
 
 async def test_one_that_refuses_takes_no_line_until_healed(proxy: Proxy) -> None:
@@ -99,9 +101,7 @@ async def test_one_that_refuses_takes_no_line_until_healed(proxy: Proxy) -> None
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(*proxy.address)
     proxy.heal()
-    reader, writer = await asyncio.open_connection(*proxy.address)
-    assert await Line(reader, writer).says(b"abc") == b"ABC"
-    writer.transport.abort()
+    await takes_new_line(proxy)
 
 
 async def test_a_slow_line_is_late_and_loses_nothing(proxy: Proxy, line: Line) -> None:

@@ -1,6 +1,5 @@
 """`manage.py up` as a site to be hurt: one command, SQLite, no proxy."""
 
-import asyncio
 import hashlib
 import os
 import resource
@@ -21,7 +20,7 @@ from tests.faults.faults import WHEN_OVER, Fault
 from tests.faults.journal import Journal
 from tests.faults.player import Door
 from tests.faults.proxy import Proxy
-from tests.faults.site import HEALTH, CommandFailed, Service, Site, eventually, page_status
+from tests.faults.site import HEALTH, Service, Site, eventually, page_status
 from tests.midnight.running import ROOT, clean_environment, free_port
 
 
@@ -115,21 +114,8 @@ class UpSite(Site):
         if not self.up.lives():
             self.up.start()
 
-    async def manage(self, *words: str, given: str = "", module: str = "") -> str:
-        call = ["-m", module] if module else [str(ROOT / "manage.py")]
-        environment = self.environment("up", DJANGO_SETTINGS_MODULE="midnight.settings")
-        done = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, *call, *words],
-            cwd=ROOT,
-            env=environment,
-            input=given,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode != 0:
-            raise CommandFailed(done.stdout + done.stderr)
-        return done.stdout
+    def where(self) -> tuple[list[str], dict[str, str]]:
+        return [], self.environment("up", DJANGO_SETTINGS_MODULE="midnight.settings")
 
     def sql(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self.database, timeout=60)) as connection:
