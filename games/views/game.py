@@ -4,6 +4,7 @@ import re
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils.crypto import get_random_string
 from django.utils.translation import get_language
@@ -32,6 +33,8 @@ async def game(request: HttpRequest, code: str) -> HttpResponse:
     context = _context(table, shown) | {"who": showing.names_of(table.opened)}
     if table.opened.pace == "relaxed":
         context |= {"meeting": await sync_to_async(_meeting)(table.opened.game_id)}
+    # The chat and the exchange are fetched at once and have forms: with a cookie from each, one form would fail.
+    get_token(request)
     return await sync_to_async(render)(request, "games/game.html", context)
 
 

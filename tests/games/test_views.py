@@ -58,6 +58,19 @@ def client_of(person: User) -> AsyncClient:
     return client
 
 
+@pytest.mark.django_db(transaction=True)
+async def test_the_page_of_a_game_brings_the_cookie_of_all_its_forms(alice: User, stopped: None) -> None:
+    game = await sync_to_async(new_game)(alice)
+    client = await sync_to_async(client_of)(alice)
+    await client.get(f"/games/{game.code}/")
+    cookie = client.cookies["csrftoken"].value
+    # What it fetches at once, in any order, brings no other one.
+    for address in (f"/talk/g-{game.code}/", f"/games/{game.code}/exchange/"):
+        fragment = await client.get(address)
+        assert fragment.status_code == 200
+        assert client.cookies["csrftoken"].value == cookie
+
+
 # Getting in -----------------------------------------------------------------------------------------------------------
 
 
