@@ -9,6 +9,7 @@ from typing import Any
 
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable
 from channels.consumer import AsyncConsumer
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import get_language_from_request
 
@@ -29,6 +30,8 @@ MOST_UNREAD_BYTES = 256 * 1024
 QUIET_SECONDS = 10.0
 MOST_EVENTS = 10**6
 
+# Sentences are in one of these.
+_LANGUAGES = frozenset(code for code, _ in settings.LANGUAGES)
 _KEY = re.compile(r"[A-Za-z0-9]{1,20}")
 _SHARE = re.compile(r"[0-9a-f]{64}")
 _NONCE = re.compile(r"[0-9a-f]{32}")
@@ -136,12 +139,15 @@ class TableConsumer(AsyncConsumer):
             await here.reader.run(opening.mark_program, table.opened.game_id, self.seat)
 
     async def _introduction(self) -> int | None:
-        """What the page says first: its own name, and the number of the last event it has."""
+        """What the page says first: its own name, its language, and the number of the last event it has."""
         try:
             said = await self._read()
             if member(said, "do", "the first message") != "join":
                 raise Misread("not_join", 'the first message must be {"do": "join", …}')
             self.key = _matching(_KEY, said, "page", "letters and digits")
+            language = said.get("language")
+            if isinstance(language, str) and language in _LANGUAGES:
+                self._language = language
             return None if said.get("after") is None else whole(said["after"], '"after"', 0, MOST_EVENTS)
         except Misread as wrong:
             await self._not_understood("", str(wrong), 0)

@@ -140,6 +140,22 @@ async def test_a_first_message_that_is_no_introduction_closes_the_connection(web
             assert socket.close_code == CloseCode.UNREADABLE
 
 
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [("fr", "Vous regardez"), ("xx", "You are watching"), (["fr"], "You are watching"), (None, "You are watching")],
+)
+async def test_sentences_are_in_the_language_that_the_page_names(
+    web: Site, new_match: NewMatch, language: object, answer: str
+) -> None:
+    page = (await new_match()).page(web, None)
+    async with connect(page.address, additional_headers=page.headers) as socket:
+        await socket.send(json.dumps({"do": "join", "page": "a", "language": language}))
+        await socket.send(json.dumps({"do": "ready", "on": True, "id": "a"}))
+        while (message := json.loads(await socket.recv()))["type"] != "refused":
+            pass
+    assert message["text"].startswith(answer)
+
+
 async def test_there_are_no_tables_but_those_of_games(web: Site, new_match: NewMatch) -> None:
     match = await new_match()
     page = match.page(web, 0)

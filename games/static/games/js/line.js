@@ -68,7 +68,9 @@ export class Line {
     this.#timers = [setTimeout(() => this.#closed(0, ""), LATEST_MS)];
     this.#say(this.#failures ? "cut" : "joining");
     let notice = "";
-    socket.onopen = () => this.#send({ do: "join", page: this.#page, after: this.after() || null });
+    // A browser may ask for other languages here than for the page.
+    const language = document.documentElement.lang;
+    socket.onopen = () => this.#send({ do: "join", page: this.#page, after: this.after() || null, language });
     socket.onmessage = ({ data }) => {
       const message = JSON.parse(data);
       if (message.type === "notice" && !OF_MOVES.has(message.code)) notice = message.text;
