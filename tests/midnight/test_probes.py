@@ -83,6 +83,8 @@ async def test_a_process_is_ready_while_it_can_store_and_does_not_stop(new_table
     tables.storing.row_written()
     tables.stopping = True
     assert readiness.why_no_moves(tables) == "stopping"
+    # It is still to be stopped: its heartbeat would outlive this test.
+    tables.stopping = False
 
 
 def test_appends_that_fail_for_a_while_count_and_a_restart_does_not() -> None:
